@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "torpor/idle/menu_us.hpp"
+
+namespace torpor::idle {
+
+/// menu of Linux 4.19 and of stable 4.18.20: with the tick stopped a short prediction gives way to the next
+/// event, and a shallow state to the next deeper one that still fits before it.
+class Menu419 : public MenuUs {
+  public:
+    using MenuUs::MenuUs;
+
+    Selection select(const SelectInput& input, Device& device) {
+        update(device, false);
+        std::int64_t limit_us = input.latency_limit_us;
+        if (limit_us == 0) return {0, false};
+        note_timer(input);
+        const std::uint32_t next_event_us = wrapped_us(input.next_event_ns);
+        predicted_us_ = std::min({timer_prediction_us(), typical_us(), next_timer_us_});
+        if (input.tick_stopped) {
+            if (predicted_us_ < tick_us_) predicted_us_ = next_event_us;
+        } else {
+            limit_us = std::min(
+                limit_us,
+                static_cast<std::int64_t>(predicted_us_ / performance_multiplier(input.load, input.iowait)));
+        }
+
+        const StateTable& table = *table_;
+        std::uint32_t expected_us = predicted_us_;
+        int chosen = -1;
+        for (int i = first_candidate(table, input, next_timer_us_); i < table.count(); ++i) {
+            if (!is_enabled(input, i)) continue;
+            if (chosen < 0) chosen = i;
+            if (table.residency_us(i) > predicted_us_) {
+                if (predicted_us_ < tick_us_) break;
+                if (!input.tick_stopped) {
+                    expected_us = table.residency_us(chosen);
+                    break;
+                }
+                // Signed here, wrapped everywhere else: an expired event does not deepen.
+                if (table.residency_us(chosen) < tick_us_ &&
+                    table.residency_us(i) <= whole_us(input.next_event_ns)) {
+                    chosen = i;
+                }
+                return {chosen, true};
+            }
+            if (table.latency_us(i) > limit_us) {
+                expected_us = table.residency_us(chosen);
+                break;
+            }
+            chosen = i;
+        }
+        chosen = std::max(chosen, 0);
+
+        if (input.tick_stopped || (!table.polling(chosen) && expected_us >= tick_us_)) return {chosen, true};
+        if (chosen > 0 && table.residency_us(chosen) > next_event_us) {
+            chosen = shallower_us(table, input, chosen, next_event_us);
+        }
+        return {chosen, false};
+    }
+
+    Inspection inspect() const { return inspected(typical_us()); }
+
+  private:
+    std::uint32_t typical_us() const { return typical_interval_a(history_, kNoTypicalInterval); }
+};
+
+}  // namespace torpor::idle

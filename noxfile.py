@@ -1,0 +1,157 @@
+"""The same entry points for people and for CI: ``nox`` runs all tests, ``nox -s NAME`` one check."""
+
+from __future__ import annotations
+
+import functools
+import os
+import shutil
+import subprocess
+import tempfile
+import tomllib
+from pathlib import Path
+
+import nox
+
+ROOT = Path(__file__).parent
+PACKAGES = {  # Debian package -> a file that it brings
+    "libgtest-dev": "/usr/include/gtest/gtest.h",
+    "libbenchmark-dev": "/usr/include/benchmark/benchmark.h",
+    "zlib1g-dev": "/usr/include/zlib.h",
+    "clang-format": "/usr/bin/clang-format",
+    "clang": "/usr/bin/clang++",
+}
+CXX_TOOLS = ("cmake>=3.25", "ninja")
+JOBS = str(os.cpu_count() or 1)
+
+nox.options.sessions = ["tests", "notebooks"]
+nox.options.default_venv_backend = "venv"
+nox.options.reuse_existing_virtualenvs = True
+
+
+def bring_packages(session: nox.Session) -> None:
+    """Install the system packages that are lacking: by apt-get as root on Debian, else say which and fail."""
+    lacking = [name for name, file in PACKAGES.items() if not Path(file).exists()]
+    if not lacking:
+        return
+    if os.geteuid() == 0 and shutil.which("apt-get"):
+        environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+        for command in (["update", "-qq"], ["install", "-y", "-qq", "--no-install-recommends", *lacking]):
+            subprocess.run(["apt-get", *command], check=True, env=environment, stdout=subprocess.DEVNULL)
+    else:
+        session.error(
+            f"install {', '.join(lacking)} (GoogleTest, Google Benchmark, zlib, clang) and try again"
+        )
+
+
+def cmake(session: nox.Session, preset: str) -> Path:
+    """Configure and build one preset of CMakePresets.json; return its build folder."""
+    bring_packages(session)
+    session.install(*CXX_TOOLS)
+    session.run("cmake", "--preset", preset, "-G", "Ninja", silent=True)
+    session.run("cmake", "--build", "--preset", preset, "-j", JOBS)
+    return ROOT / "build" / preset
+
+
+@functools.cache
+def wheel(python: str) -> Path:
+    """Build the package once for all sessions of this call."""
+    folder = Path(tempfile.mkdtemp(prefix="torpor-wheel-"))
+    subprocess.run(
+        [python, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(folder), str(ROOT)], check=True
+    )
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+def install(session: nox.Session, extras: str = "", *others: str) -> None:
+    """Install the package, rebuilt from this tree, with what else the session needs."""
+    built = wheel(str(Path(session.bin) / "python"))
+    session.run("pip", "uninstall", "-q", "-y", "torpor", silent=True)
+    session.install(f"torpor{extras} @ {built.as_uri()}", *others)
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """C++ unit tests under CTest, then pytest with the doctests of every public name."""
+    cmake(session, "release")
+    session.run("ctest", "--preset", "release", "-j", JOBS)
+    install(session, "[test]")
+    session.run("pytest", *session.posargs)
+
+
+@nox.session
+def notebooks(session: nox.Session) -> None:
+    """Run every notebook from top to bottom."""
+    install(session, "[test]")
+    session.run("pytest", "notebooks")
+
+
+@nox.session
+def sanitizers(session: nox.Session) -> None:
+    """C++ unit tests under the address, undefined-behaviour and thread sanitizers."""
+    for preset in ("asan-ubsan", "tsan"):
+        cmake(session, preset)
+        session.run("ctest", "--preset", preset, "-j", JOBS)
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Formatters, linters and the type check; nothing is rewritten."""
+    bring_packages(session)
+    install(session, "[plot]", "ruff>=0.9", "mypy>=1.11", "pandas-stubs")
+    sources = [
+        str(path)
+        for folder in ("cpp", "python", "tests", "benchmarks")
+        for pattern in ("*.hpp", "*.cpp")
+        for path in sorted((ROOT / folder).rglob(pattern))
+    ]
+    session.run("clang-format", "--dry-run", "-Werror", *sources, external=True)
+    session.run("ruff", "check", ".")
+    session.run("ruff", "format", "--check", ".")
+    session.run("mypy")
+
+
+@nox.session
+def clang(session: nox.Session) -> None:
+    """The C++ code under the other compiler, warnings as errors."""
+    cmake(session, "clang")
+
+
+@nox.session
+def stubs(session: nox.Session) -> None:
+    """Compare python/torpor/_core.pyi with freshly generated stubs; ``nox -s stubs -- write`` rewrites it."""
+    install(session, "", "pybind11-stubgen>=2.5", "ruff>=0.9")
+    target = ROOT / "python" / "torpor" / "_core.pyi"
+    out = Path(session.create_tmp())
+    session.run("pybind11-stubgen", "torpor._core", "--output-dir", str(out), silent=True)
+    fresh = out / "torpor" / "_core.pyi"
+    configuration = ("--quiet", "--config", str(ROOT / "pyproject.toml"))
+    session.run("ruff", "check", "--fix", "--exit-zero", *configuration, str(fresh), silent=True)
+    session.run("ruff", "format", *configuration, str(fresh))
+    if "write" in session.posargs:
+        shutil.copy(fresh, target)
+    elif fresh.read_text() != target.read_text():
+        session.run("diff", str(target), str(fresh), external=True, success_codes=[0, 1])
+        session.error("python/torpor/_core.pyi is stale: nox -s stubs -- write")
+
+
+@nox.session
+def bench(session: nox.Session) -> None:
+    """Every benchmark once, briefly: they check their answers before they time anything."""
+    folder = cmake(session, "release")
+    for program in sorted((folder / "benchmarks").glob("torpor_*_bench")):
+        session.run(str(program), "--benchmark_min_time=0.01", external=True)
+    install(session)
+    for script in sorted((ROOT / "benchmarks" / "python").glob("*.py")):
+        session.run("python", str(script), "--quick")
+
+
+@nox.session
+def oldest(session: nox.Session) -> None:
+    """The Python tests at the lower bounds of pyproject.toml."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    bounds = [*project["dependencies"], *project["optional-dependencies"]["plot"]]
+    constraints = Path(session.create_tmp()) / "constraints.txt"
+    constraints.write_text("".join(f"{line.replace('>=', '==')}\n" for line in bounds))
+    install(session, "[test]", "-c", str(constraints))
+    session.run("pytest", "-q")

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "pybind.hpp"
+
+// One per folder of cpp/torpor (three for idle), each in the file of its name.
+void bind_base(py::module_& module);
+void bind_board(py::module_& module);
+void bind_ftrace(py::module_& module);
+void bind_governors(py::module_& module);
+void bind_idle(py::module_& module);
+void bind_replay(py::module_& module);

@@ -1,0 +1,119 @@
+"""Commands of the idle family: run, replay, validate, golden."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from torpor import Board, ConfigError
+from torpor import idle as family
+from torpor.cli.options import (
+    BoardOption,
+    FormatOption,
+    HzOption,
+    JsonOption,
+    OutputOption,
+    PolicyOption,
+    RunsOption,
+    SeedOption,
+    ThreadsOption,
+)
+from torpor.cli.output import Format, emit, progress_bar
+
+
+def _board(name: str, hz: int | None) -> Board:
+    board = Board.load(name)
+    return board if hz is None else board.with_value("tick.hz", hz)
+
+
+def _only_idle(name: str) -> None:
+    if name != "idle":
+        raise ConfigError(f"unknown family '{name}': known are idle")
+
+
+def run(
+    which: Annotated[str, typer.Argument(metavar="FAMILY", help="idle")],
+    board: BoardOption,
+    policy: PolicyOption,
+    workload: Annotated[
+        list[str], typer.Option("--workload", "-w", metavar="W", help="For example 'ipi_timer_burst(cpu=7)'.")
+    ],
+    duration_s: Annotated[float, typer.Option("--duration-s", help="Length of a run in seconds.")] = 10.0,
+    runs: RunsOption = 20,
+    seed: SeedOption = 1,
+    threads: ThreadsOption = 0,
+    hz: HzOption = None,
+    latency_limit_us: Annotated[
+        int | None, typer.Option("--latency-limit-us", help="Latency limit of PM QoS.")
+    ] = None,
+    disable: Annotated[
+        list[str] | None, typer.Option("--disable", metavar="STATE", help="Disable an idle state, by name.")
+    ] = None,
+    form: FormatOption = Format.TEXT,
+    json: JsonOption = False,
+    output: OutputOption = None,
+) -> None:
+    """Run policies side by side on the same worlds and print what each does."""
+    _only_idle(which)
+    scenario = family.Scenario(
+        _board(board, hz),
+        [family.parse_workload(text) for text in workload],
+        duration_s=duration_s,
+        latency_limit_us=latency_limit_us,
+        disabled_states=disable or (),
+    )
+    chosen = [family.parse_policy(text) for text in policy]
+    results = []
+    for one in chosen:
+        with progress_bar(str(one)) as progress:
+            results.append(scenario.run(one, runs=runs, seed=seed, threads=threads, progress=progress))
+    emit(family.summarise(results), Format.JSON if json else form, output)
+
+
+def replay(
+    trace: Annotated[Path, typer.Argument(help="A kernel's text trace, plain or gzip.")],
+    board: BoardOption,
+    policy: PolicyOption,
+    hz: HzOption = None,
+    latency_limit_us: Annotated[
+        int | None, typer.Option("--latency-limit-us", help="Latency limit of PM QoS.")
+    ] = None,
+    form: FormatOption = Format.TEXT,
+    json: JsonOption = False,
+    output: OutputOption = None,
+) -> None:
+    """Run governors over a recorded trace, against the oracle and against what the trace recorded."""
+    report = family.replay(trace, _board(board, hz), policy, latency_limit_us=latency_limit_us)
+    emit(report, Format.JSON if json else form, output)
+
+
+def validate(
+    which: Annotated[str, typer.Argument(metavar="FAMILY", help="idle")],
+    captures: Annotated[list[Path], typer.Argument(metavar="CAPTURE...", help="Folders of real captures.")],
+    form: FormatOption = Format.TEXT,
+    json: JsonOption = False,
+    output: OutputOption = None,
+) -> None:
+    """Compare the model with a real kernel's captures; exit 1 if a limit is missed."""
+    _only_idle(which)
+    report = family.validate_captures(captures)
+    emit(report, Format.JSON if json else form, output)
+    raise typer.Exit(0 if report.all_ok else 1)
+
+
+def golden(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of decision vectors.")],
+    governor: Annotated[
+        list[str] | None,
+        typer.Option("--governor", metavar="KEY", help="Only these governors; may be repeated."),
+    ] = None,
+    form: FormatOption = Format.TEXT,
+    json: JsonOption = False,
+    output: OutputOption = None,
+) -> None:
+    """Check governors against decision vectors of real kernels; exit 1 on any difference."""
+    report = family.check_golden(folder, governor or None)
+    emit(report, Format.JSON if json else form, output)
+    raise typer.Exit(0 if report.all_equal else 1)

@@ -1,0 +1,141 @@
+"""What all commands share: output formats, files that are written whole or not at all, progress."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, NoReturn, ParamSpec, Protocol
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from torpor import ConfigError, Error
+
+__all__ = ["Format", "Report", "emit", "fail", "guarded", "progress_bar", "write_whole"]
+
+
+Parameters = ParamSpec("Parameters")
+
+
+class Format(StrEnum):
+    """Forms in which a result is printed."""
+
+    TEXT = "text"
+    MARKDOWN = "markdown"
+    LATEX = "latex"
+    CSV = "csv"
+    JSON = "json"
+
+
+class Report(Protocol):
+    """A result that knows all the forms."""
+
+    def to_text(self) -> str:
+        """Plain text."""
+
+    def to_markdown(self) -> str:
+        """GitHub's Markdown."""
+
+    def to_latex(self) -> str:
+        """LaTeX with booktabs."""
+
+    def to_csv(self) -> str:
+        """Raw values."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data."""
+
+
+def fail(message: str, code: int = 2) -> NoReturn:
+    """Print one line on standard error and end."""
+    print(f"torpor: {' '.join(message.split())}", file=sys.stderr)
+    sys.exit(code)
+
+
+def guarded(command: Callable[Parameters, None]) -> Callable[Parameters, None]:
+    """Turn errors of the user's making into one line and an exit code, whatever typer would do with them."""
+
+    @functools.wraps(command)
+    def call(*arguments: Parameters.args, **options: Parameters.kwargs) -> None:
+        try:
+            try:
+                command(*arguments, **options)
+            finally:
+                sys.stdout.flush()
+        except BrokenPipeError:
+            # The reader has gone (a pager, head): end quietly, and keep Python from flushing into the pipe.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(0)
+        except KeyboardInterrupt:
+            fail("interrupted", code=130)
+        except (Error, OSError, UnicodeError) as error:
+            fail(str(error))
+
+    return call
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file so that it is there whole or not at all.
+
+    Raises
+    ------
+    ConfigError
+        When the file cannot be written, with the reason.
+    """
+    temporary = None
+    try:
+        with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=path.name, delete=False) as file:
+            temporary = Path(file.name)
+            file.write(text)
+        temporary.chmod(0o666 & ~_umask())
+        temporary.replace(path)
+    except OSError as error:
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
+        raise ConfigError(f"{path}: cannot be written ({error.strerror})") from None
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def emit(report: Report, form: Format, output: Path | None) -> None:
+    """Print a report, or write it to a file."""
+    text = json.dumps(report.to_json(), allow_nan=False) if form is Format.JSON else _render(report, form)
+    if output is None:
+        print(text.rstrip("\n"))
+    else:
+        write_whole(output, text.rstrip("\n") + "\n")
+
+
+def _render(report: Report, form: Format) -> str:
+    renderers: dict[Format, Callable[[], str]] = {
+        Format.TEXT: report.to_text,
+        Format.MARKDOWN: report.to_markdown,
+        Format.LATEX: report.to_latex,
+        Format.CSV: report.to_csv,
+    }
+    return renderers[form]()
+
+
+@contextmanager
+def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
+    """Progress on standard error, silent unless that is a terminal."""
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(what)
+
+        def update(done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total)
+
+        yield update

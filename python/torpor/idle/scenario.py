@@ -1,0 +1,240 @@
+"""A board, what wakes it, and the conditions of the run: everything but the policy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from torpor import _core
+from torpor._core import ConfigError
+from torpor.board import Board
+from torpor.idle.policies import Policy, as_policy
+from torpor.idle.runs import Runs
+from torpor.idle.timeline import Timeline
+from torpor.idle.workloads import Workload, _ns
+
+__all__ = ["Scenario"]
+
+Progress = Callable[[int, int], object]
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """CPUs of a board that go idle between the wakeups of a workload.
+
+    Two policies run on one scenario with one seed meet the same arrivals, refusals and tick phase in every
+    replicate, so their results are paired.
+
+    Parameters
+    ----------
+    board : Board
+        The machine; its `tick_hz` is the kernel's HZ.
+    workload : sequence of workload
+        What wakes the CPUs (see :mod:`torpor.idle.workloads`); a single workload is accepted.
+    duration_s : float, seconds
+        Length of a run. The idle period in flight at the end is counted whole.
+    tick_phase_us : float or None, microseconds
+        Place of the tick grid; None draws it per replicate.
+    latency_limit_us : int or None, microseconds
+        Latency limit of PM QoS; None means no limit.
+    disabled_states : sequence of str
+        Names of idle states that are disabled on every CPU that has them.
+    opp_khz : int or None, kilohertz
+        Frequency of all clusters that have such an operating point; None takes each cluster's highest.
+    refusal_probability : float
+        Chance that the driver refuses an entry.
+    iowait : int
+        Tasks that wait for I/O on each CPU (read by menu up to 6.1).
+    load : int
+        Run-queue load weight (read by menu 4.18 and 4.19).
+
+    Raises
+    ------
+    ConfigError
+        For anything that cannot be, naming the parameter, its value and the limit.
+
+    Examples
+    --------
+    >>> from torpor.idle import IpiTimerBurst, Menu
+    >>> scenario = Scenario(Board.load("hikey"), IpiTimerBurst(cpu=7), duration_s=0.5)
+    >>> scenario.run(Menu(version="4.18"), runs=2, seed=1).runs
+    2
+    """
+
+    board: Board
+    workload: Workload | Sequence[Workload] = ()
+    duration_s: float = 10.0
+    tick_phase_us: float | None = None
+    latency_limit_us: int | None = None
+    disabled_states: Sequence[str] = ()
+    opp_khz: int | None = None
+    refusal_probability: float = 0.0
+    iowait: int = 0
+    load: int = 0
+    _core_scenario: _core.IdleScenario = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        workload = (self.workload,) if isinstance(self.workload, Workload) else tuple(self.workload)
+        object.__setattr__(self, "workload", workload)
+        object.__setattr__(self, "disabled_states", tuple(self.disabled_states))
+        object.__setattr__(self, "_core_scenario", self._build())
+
+    def _build(self) -> _core.IdleScenario:
+        core = self.board.core
+        assert isinstance(self.workload, tuple)
+        sources = [s for w in self.workload for s in w.sources(self.board.cpu_count)]
+        for name in ("iowait", "load"):
+            if not 0 <= getattr(self, name) < 2**32:
+                raise ConfigError(f"{name}={getattr(self, name)} is outside 0..4294967295")
+        return _core.IdleScenario(
+            core,
+            sources=sources,
+            duration_ns=_ns(self.duration_s * 1e6, "duration_s"),
+            tick_phase_ns=None if self.tick_phase_us is None else _ns(self.tick_phase_us, "tick_phase_us"),
+            latency_limit_us=_core.NO_LATENCY_LIMIT_US
+            if self.latency_limit_us is None
+            else self.latency_limit_us,
+            disabled=self._disabled_masks(),
+            opps=self._opp_indices(),
+            refusal_probability=self.refusal_probability,
+            iowait=self.iowait,
+            load=self.load,
+        )
+
+    def _disabled_masks(self) -> list[int]:
+        known = {state.name for cluster in self.board.clusters for state in cluster.idle_states}
+        for name in self.disabled_states:
+            if name not in known:
+                raise ConfigError(
+                    f"disabled_states: '{name}' is no idle state of {self.board.name}: "
+                    f"it has {', '.join(sorted(known))}"
+                )
+        return [
+            sum(1 << i for i, state in enumerate(cluster.idle_states) if state.name in self.disabled_states)
+            for cluster in self.board.clusters
+        ]
+
+    def _opp_indices(self) -> list[int]:
+        indices = []
+        found = self.opp_khz is None
+        for cluster in self.board.clusters:
+            frequencies = [opp.freq_khz for opp in cluster.opps]
+            index = max(len(frequencies) - 1, 0)
+            if self.opp_khz in frequencies:
+                index = frequencies.index(self.opp_khz)
+                found = True
+            indices.append(index)
+        if not found:
+            known = sorted({opp.freq_khz for cluster in self.board.clusters for opp in cluster.opps})
+            raise ConfigError(f"opp_khz={self.opp_khz}: {self.board.name} has {known}")
+        return indices
+
+    def run(
+        self,
+        policy: Policy | str,
+        *,
+        runs: int = 1,
+        seed: int = 0,
+        first: int = 0,
+        threads: int = 0,
+        progress: Progress | None = None,
+    ) -> Runs:
+        """Run replicates of this scenario under one policy, over all cores, with the GIL released.
+
+        Parameters
+        ----------
+        policy : policy or str
+            A policy, or its text form such as ``"menu(version=4.18)"``.
+        runs : int
+            Number of replicates, at least 1.
+        seed : int
+            Root of all randomness, 0 to 2^64 - 1.
+        first : int
+            Number of the first replicate, to extend an earlier run.
+        threads : int
+            Worker threads; 0 means all cores. Results do not depend on it.
+        progress : callable or None
+            Called with (done, total) a few times a second.
+
+        Returns
+        -------
+        Runs
+            Per-replicate results.
+
+        Raises
+        ------
+        ConfigError
+            For an unknown policy, or one that does not fit the board's idle states; for ``runs=0``.
+        KeyboardInterrupt
+            Within 0.2 s of Ctrl-C.
+
+        Examples
+        --------
+        >>> from torpor.idle import PoissonInterrupts
+        >>> scenario = Scenario(Board.load("toy"), PoissonInterrupts(mean_gap_us=3000.0), duration_s=0.1)
+        >>> one, two = (scenario.run("teo(version=6.1)", runs=3, seed=7, threads=n) for n in (1, 2))
+        >>> bool((one.residency_ns == two.residency_ns).all())
+        True
+        """
+        chosen = as_policy(policy)
+        columns = _core.run_idle(
+            self._core_scenario,
+            chosen,
+            runs=runs,
+            first=first,
+            seed=_checked_seed(seed),
+            threads=threads,
+            progress=progress,
+        )
+        return Runs(scenario=self, policy=chosen, seed=seed, first=first, columns=columns)
+
+    def timeline(self, policy: Policy | str, *, seed: int = 0, replicate: int = 0) -> Timeline:
+        """Play one replicate and keep everything that happens in it.
+
+        Parameters
+        ----------
+        policy : policy or str
+            A policy or its text form.
+        seed, replicate : int
+            Which world.
+
+        Returns
+        -------
+        Timeline
+            Entries and exits of every CPU, and changes of its tick.
+
+        Examples
+        --------
+        >>> from torpor.idle import IpiTimerBurst
+        >>> scenario = Scenario(Board.load("hikey"), IpiTimerBurst(cpu=7), duration_s=0.2)
+        >>> scenario.timeline("menu(version=4.18)").to_frame().columns.tolist()
+        ['time_ns', 'cpu', 'event', 'value']
+        """
+        columns = _core.run_idle_timeline(
+            self._core_scenario, as_policy(policy), seed=_checked_seed(seed), replicate=replicate
+        )
+        return Timeline(scenario=self, policy=as_policy(policy), columns=columns)
+
+    def with_tick_hz(self, tick_hz: int) -> Scenario:
+        """Build the same scenario on a kernel of another HZ.
+
+        Examples
+        --------
+        >>> Scenario(Board.load("toy")).with_tick_hz(100).board.tick_hz
+        100
+        """
+        return replace(self, board=self.board.with_value("tick.hz", tick_hz))
+
+    def __getstate__(self) -> dict[str, object]:
+        return {name: value for name, value in self.__dict__.items() if name != "_core_scenario"}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        for name, value in state.items():
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "_core_scenario", self._build())
+
+
+def _checked_seed(seed: int) -> int:
+    if not 0 <= seed < 2**64:
+        raise ConfigError(f"seed={seed} is outside 0..18446744073709551615")
+    return seed

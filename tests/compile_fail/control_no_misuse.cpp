@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: MIT
+#include "torpor/base/units.hpp"
+
+using namespace torpor;
+
+[[maybe_unused]] const auto right = from_ns(1) + from_ns(2);
+#ifdef MISUSE
+[[maybe_unused]] const auto wrong = from_ns(1) + from_us(2);
+#endif

@@ -1,0 +1,251 @@
+"""The command line: exit codes, one clear line for bad input, nothing half-written."""
+
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import torpor
+from torpor import cli
+
+TOY = torpor.Board.load("toy")
+
+ROW = "          <idle>-0       [{cpu:03d}] d....    {time:.6f}: cpu_idle: state={state} cpu_id={cpu}\n"
+GOOD_TRACE = "# tracer: nop\n" + "".join(
+    ROW.format(cpu=0, time=1.0 + 0.004 * i, state=1 if i % 2 == 0 else 4294967295) for i in range(40)
+)
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    def call(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["torpor", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        code = ended.value.code
+        out, err = capsys.readouterr()
+        return (0 if code is None else int(code)), out, err
+
+    return call
+
+
+def one_line(result: tuple[int, str, str]) -> str:
+    code, out, err = result
+    assert code == 2, (code, out, err)
+    assert out == ""
+    assert err.startswith("torpor: ")
+    assert err.count("\n") == 1
+    return err
+
+
+RUN_TOY = ("run", "idle", "--board", "toy", "--duration-s", "0.05", "--runs", "2")
+LOAD = ("--workload", "periodic_timer(period_us=5000)")
+
+
+def test_run_prints_one_column_per_policy(run: Run) -> None:
+    code, out, err = run(*RUN_TOY, *LOAD, "--policy", "menu(version=4.18)", "--policy", "oracle")
+    assert (code, err) == (0, "")
+    assert "menu(version=4.18)" in out
+    assert "oracle()" in out
+
+
+def test_json_is_one_object_and_nothing_else(run: Run) -> None:
+    code, out, _ = run(*RUN_TOY, *LOAD, "--policy", "ladder", "--json")
+    assert code == 0
+    assert out.count("\n") == 1
+    assert json.loads(out)["policies"] == ["ladder(version=6.1)"]
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "latex", "csv", "json"])
+def test_every_form_prints(run: Run, form: str) -> None:
+    code, out, _ = run(*RUN_TOY, *LOAD, "--policy", "teo", "--format", form)
+    assert code == 0
+    assert "teo" in out
+
+
+def test_policies_lists_versions_and_sources(run: Run) -> None:
+    code, out, _ = run("policies", "--json")
+    assert code == 0
+    names = {policy["name"]: policy for policy in json.loads(out)["policies"]}
+    assert "6.12.117" in names["menu"]["versions"]
+    assert names["oracle"]["bound"] is True
+
+
+def test_board_list_names_the_catalogue(run: Run) -> None:
+    _, out, _ = run("board", "list")
+    for name in ("hikey", "hikey-960", "pixel-6", "rk3399", "x86-skylake", "toy"):
+        assert name in out
+
+
+def test_board_diff_tells_by_its_exit_code(run: Run, tmp_path: Path) -> None:
+    TOY.with_value("tick.hz", 100).save(tmp_path / "slow.toml")
+    assert run("board", "diff", "toy", tmp_path / "slow.toml")[0] == 1
+    assert run("board", "diff", "toy", "toy")[0] == 0
+
+
+def test_version(run: Run) -> None:
+    assert run("--version")[1].strip() == torpor.__version__
+
+
+# Bad input
+
+
+def test_an_unknown_policy_lists_the_known_ones(run: Run) -> None:
+    message = one_line(run(*RUN_TOY, *LOAD, "--policy", "meno(version=4.18)"))
+    assert "meno" in message
+    assert "teo" in message
+
+
+def test_an_unknown_version_lists_the_known_ones(run: Run) -> None:
+    message = one_line(run(*RUN_TOY, *LOAD, "--policy", "menu(version=4.17)"))
+    assert "4.17" in message
+    assert "6.12.117" in message
+
+
+def test_no_replicates(run: Run) -> None:
+    assert "0" in one_line(run("run", "idle", "--board", "toy", *LOAD, "--policy", "menu", "--runs", "0"))
+    assert "0" in one_line(run("reproduce", "idle-2018", "--runs", "0"))
+
+
+def test_hz_zero(run: Run) -> None:
+    assert "tick.hz" in one_line(run(*RUN_TOY, *LOAD, "--policy", "menu", "--hz", "0"))
+
+
+def test_an_unknown_board_lists_the_catalogue(run: Run) -> None:
+    message = one_line(run("run", "idle", "--board", "hiky", *LOAD, "--policy", "menu"))
+    assert "hikey" in message
+
+
+def test_an_unknown_experiment_lists_the_known_ones(run: Run) -> None:
+    assert "idle-2018" in one_line(run("reproduce", "idle-2017"))
+
+
+def test_an_unknown_family(run: Run) -> None:
+    assert "idle" in one_line(run("validate", "frezer", "."))
+
+
+def test_an_unknown_workload_and_parameter(run: Run) -> None:
+    assert "ipi_timer_burst" in one_line(run(*RUN_TOY, "--workload", "burst()", "--policy", "menu"))
+    assert "mean_gap_us" in one_line(
+        run(*RUN_TOY, "--workload", "poisson_interrupts(gap=3)", "--policy", "menu")
+    )
+    assert "write it as" in one_line(run(*RUN_TOY, "--workload", "poisson_interrupts(", "--policy", "menu"))
+
+
+def test_a_seed_out_of_range(run: Run) -> None:
+    assert "seed=-1" in one_line(run(*RUN_TOY, *LOAD, "--policy", "menu", "--seed", "-1"))
+
+
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        (("[tick]", "[tick]\nperiod = 3"), "period"),
+        (("exit_latency_us = ", "exit_latency_us = -"), "exit_latency_us"),
+        (("\nhz = ", "\nhz = 0 # "), "tick.hz"),
+    ],
+)
+def test_a_bad_board_file_names_file_line_and_key(
+    run: Run, tmp_path: Path, change: tuple[str, str], found: str
+) -> None:
+    text = TOY.to_toml()
+    assert change[0] in text
+    path = tmp_path / "bad.toml"
+    path.write_text(text.replace(*change))
+    message = one_line(run("board", "validate", path))
+    assert "bad.toml" in message
+    assert found in message
+
+
+def bad_traces() -> dict[str, tuple[bytes, str]]:
+    good = GOOD_TRACE.encode()
+    backwards = GOOD_TRACE + ROW.format(cpu=0, time=0.5, state=1)
+    return {
+        "empty": (b"", "empty"),
+        "binary": (bytes(range(256)) * 40, ""),
+        "foreign": (b"hello\nworld\n" * 30, ""),
+        "truncated gzip": (gzip.compress(good)[:-20], ""),
+        "no cpu_idle": (good.replace(b"cpu_idle", b"cpu_odle"), "cpu_idle"),
+        "backwards": (backwards.encode(), "back"),
+        "cpu missing": (good.replace(b"[000]", b"[009]").replace(b"cpu_id=0", b"cpu_id=9"), "9"),
+    }
+
+
+@pytest.mark.parametrize("name", sorted(bad_traces()))
+def test_a_bad_trace_is_one_line_and_writes_nothing(run: Run, tmp_path: Path, name: str) -> None:
+    content, found = bad_traces()[name]
+    trace = tmp_path / "bad.trace"
+    trace.write_bytes(content)
+    out = tmp_path / "out.txt"
+    message = one_line(run("replay", trace, "--board", "toy", "--governor", "menu", "--output", out))
+    assert found in message
+    assert "bad.trace" in message or name == "cpu missing"
+    assert list(tmp_path.iterdir()) == [trace]
+
+
+def test_a_trace_that_is_not_there(run: Run, tmp_path: Path) -> None:
+    assert "none.trace" in one_line(
+        run("replay", tmp_path / "none.trace", "--board", "toy", "--governor", "menu")
+    )
+
+
+def test_an_output_that_cannot_be_written(run: Run, tmp_path: Path) -> None:
+    out = tmp_path / "no" / "such" / "folder.txt"
+    assert "folder.txt" in one_line(run(*RUN_TOY, *LOAD, "--policy", "menu", "--output", out))
+    plot = tmp_path / "no" / "plot.png"
+    assert "plot.png" in one_line(run("reproduce", "idle-2018", "--runs", "2", "--plot", plot))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_output_is_written_whole(run: Run, tmp_path: Path) -> None:
+    out = tmp_path / "table.csv"
+    code, printed, _ = run(*RUN_TOY, *LOAD, "--policy", "menu", "--format", "csv", "--output", out)
+    assert (code, printed) == (0, "")
+    assert out.read_text().endswith("\n")
+    assert list(tmp_path.iterdir()) == [out]
+
+
+def test_ctrl_c_ends_a_long_run_with_one_line() -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "torpor",
+        "run",
+        "idle",
+        "--board",
+        "hikey",
+        "--policy",
+        "menu",
+        "--runs",
+        "1000000",
+    ]
+    process = subprocess.Popen(
+        [*command, "--workload", "poisson_interrupts(mean_gap_us=100)"],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    time.sleep(4.0)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert out == b""
+    assert err.decode() == "torpor: interrupted\n"
+
+
+def test_a_reader_that_goes_away_is_no_error() -> None:
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "w") as gone:
+        ended = subprocess.run(
+            [sys.executable, "-m", "torpor", "policies"], stdout=gone, stderr=subprocess.PIPE, check=False
+        )
+    assert ended.stderr == b""
+    assert ended.returncode == 0
