@@ -34,19 +34,26 @@ class Teo61 : public TimedTeo {
         std::int64_t duration_ns = sleep_length_ns_;
         if (count < 2) return with_tick(input, 0, 0, duration_ns, input.next_event_ns);
 
-        const std::uint32_t enabled = ~input.disabled & table.mask();
-        if ((enabled & 1u) != 0 && table.residency_ns(1) > duration_ns)
-            return with_tick(input, 0, 0, duration_ns, input.next_event_ns);
-        if (enabled == 0) return with_tick(input, 0, 0, duration_ns, input.next_event_ns);
-        // The walk ends at the first enabled state above 0 that does not fit. In masks, since where it ends
-        // is what no branch predictor can know.
-        const std::uint32_t too_deep = enabled & ~table.residency_mask(duration_ns) & ~1u;
-        const std::uint32_t walked = enabled & ((too_deep & (0u - too_deep)) - 1);
-        const int shallowest = std::countr_zero(enabled);
-        const int chosen_by_timer = walked != 0 ? deepest_of(walked) : shallowest;
-        const int constraint = deepest_of(walked & table.latency_mask(limit_ns) & ~1u);
-        int chosen = chosen_by_timer;
-        const Sums shallower = sums_below(walked != 0 ? chosen : 0);
+        int chosen = -1;
+        if (is_enabled(input, 0)) {
+            chosen = 0;
+            if (table.residency_ns(1) > duration_ns)
+                return with_tick(input, 0, 0, duration_ns, input.next_event_ns);
+        }
+        Sums below;      // all bins below the state looked at
+        Sums shallower;  // all bins below the state chosen
+        int shallowest = 0;
+        int constraint = 0;
+        for (int i = 1; i < count; ++i) {
+            below.add(*this, i - 1);
+            if (!is_enabled(input, i)) continue;
+            if (chosen < 0) chosen = shallowest = i;
+            if (table.residency_ns(i) > duration_ns) break;
+            chosen = i;
+            if (table.latency_ns(i) <= limit_ns) constraint = i;
+            shallower = below;
+        }
+        if (chosen < 0) return with_tick(input, 0, 0, duration_ns, input.next_event_ns);
         if (chosen != shallowest) {
             const bool often = 2 * shallower.intercepts > total_ - shallower.hits;
             const bool lately = shallower.recent > kRecent / 2;
@@ -70,19 +77,13 @@ class Teo61 : public TimedTeo {
         std::uint32_t intercepts{0};
         std::uint32_t hits{0};
         std::uint32_t recent{0};
-    };
 
-    /// Over all bins below that of `state`.
-    Sums sums_below(int state) const {
-        Sums sums;
-        for (std::size_t i = 0; i < hits_.size(); ++i) {
-            const std::uint32_t counts = i < bin(state) ? ~0u : 0u;
-            sums.intercepts += intercepts_[i] & counts;
-            sums.hits += hits_[i] & counts;
-            sums.recent += recent_[i] & counts;
+        void add(const Teo61& teo, int b) {
+            intercepts += teo.intercepts_[bin(b)];
+            hits += teo.hits_[bin(b)];
+            recent += teo.recent_[bin(b)];
         }
-        return sums;
-    }
+    };
 
     void update(const Device& device) {
         const StateTable& table = *table_;
@@ -94,8 +95,12 @@ class Teo61 : public TimedTeo {
             total += hits_[i] + intercepts_[i];
         }
         total_ = total;
-        const int timer_bin = deepest_of(table.residency_mask(sleep_length_ns_));
-        const int reached_bin = deepest_of(table.residency_mask(reached_ns));
+        int timer_bin = 0;
+        int reached_bin = 0;
+        for (int i = 1; i < table.count(); ++i) {
+            timer_bin = table.residency_ns(i) <= sleep_length_ns_ ? i : timer_bin;
+            reached_bin = table.residency_ns(i) <= reached_ns ? i : reached_bin;
+        }
         // Without branches: whether a period hits its timer is what no branch predictor can know.
         std::int32_t& recent_bin = recent_bins_[next_recent_];
         next_recent_ = next_recent_ + 1 < kRecent ? next_recent_ + 1 : 0;

@@ -10,7 +10,7 @@ from torpor.board._keys import line_of
 def config_error(key: str, message: str) -> ConfigError:
     """Make the error that every bad input ends in, with the key path as an attribute."""
     error = ConfigError(message)
-    error.key = key
+    vars(error)["key"] = key
     return error
 
 

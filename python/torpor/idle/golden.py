@@ -430,7 +430,7 @@ class _Rows:
 
     file: _Csv
     columns: Mapping[str, npt.NDArray[Any]]
-    inputs: Mapping[str, npt.NDArray[Any]]
+    inputs: Mapping[str, Any]
 
 
 def _read_text(path: Path) -> str:

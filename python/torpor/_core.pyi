@@ -1,0 +1,878 @@
+"""
+Private extension of torpor: use the package's modules instead.
+"""
+
+from __future__ import annotations
+
+import collections.abc
+import enum
+import typing
+
+import numpy
+import numpy.typing
+
+__all__: list[str] = [
+    "MAX_IDLE_STATES",
+    "NO_LATENCY_LIMIT_US",
+    "Board",
+    "BurstyArrivals",
+    "Cancelled",
+    "Cluster",
+    "ConfigError",
+    "DelayedOracle",
+    "Error",
+    "Fixed",
+    "Haltpoll",
+    "IdleCosts",
+    "IdleScenario",
+    "IdleState",
+    "IdleTimelineKind",
+    "InternalError",
+    "Ladder",
+    "LognormalArrivals",
+    "Menu",
+    "ModelError",
+    "Opp",
+    "Oracle",
+    "ParameterInfo",
+    "PeriodicArrivals",
+    "PoissonArrivals",
+    "PolicyInfo",
+    "RandomStream",
+    "RecordedArrivals",
+    "ReplayRules",
+    "ReplayedCpu",
+    "Source",
+    "SourceKind",
+    "StateTable",
+    "Teo",
+    "TickLength",
+    "TraceLog",
+    "TraceWalk",
+    "decide",
+    "known_policies",
+    "parse_policy",
+    "run_idle",
+    "run_idle_timeline",
+    "stable_hash",
+    "tick_hz_of",
+    "uniform_means",
+]
+
+class Error(RuntimeError):
+    """
+    Root of every error of torpor.
+    """
+
+class ConfigError(Error, ValueError):
+    """
+    A parameter, a board or an input that cannot be used; `key` is the path of the entry, empty when there is none.
+    """
+
+    key: typing.ClassVar[str] = ""
+
+class ModelError(Error):
+    """
+    The simulated system cannot go on.
+    """
+
+class Cancelled(Error):
+    """
+    A run was asked to stop and its work is gone.
+    """
+
+class InternalError(Error):
+    """
+    A bug of torpor.
+    """
+
+class RandomStream:
+    """
+    Random numbers of one consumer in one replicate: Philox-4x32-10, found by name.
+    """
+
+    __hash__: typing.ClassVar[None] = None
+    def __eq__(self, arg0: RandomStream) -> bool: ...
+    def __getstate__(self) -> tuple[str, int, int, int]: ...
+    def __init__(
+        self,
+        consumer: str,
+        *,
+        seed: typing.SupportsInt | typing.SupportsIndex,
+        replicate: typing.SupportsInt | typing.SupportsIndex = 0,
+        position: typing.SupportsInt | typing.SupportsIndex = 0,
+    ) -> None: ...
+    def __repr__(self) -> str: ...
+    def __setstate__(self, arg0: tuple) -> None: ...
+    def empirical(
+        self,
+        size: typing.SupportsInt | typing.SupportsIndex,
+        *,
+        samples: collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex],
+    ) -> numpy.typing.NDArray[numpy.float64]: ...
+    def empirical_quantiles(
+        self,
+        size: typing.SupportsInt | typing.SupportsIndex,
+        *,
+        points: collections.abc.Sequence[
+            tuple[typing.SupportsFloat | typing.SupportsIndex, typing.SupportsFloat | typing.SupportsIndex]
+        ],
+    ) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        points: pairs (share, value).
+        """
+    def exponential(
+        self,
+        size: typing.SupportsInt | typing.SupportsIndex,
+        *,
+        mean: typing.SupportsFloat | typing.SupportsIndex,
+    ) -> numpy.typing.NDArray[numpy.float64]: ...
+    def integers(
+        self,
+        size: typing.SupportsInt | typing.SupportsIndex,
+        *,
+        low: typing.SupportsInt | typing.SupportsIndex,
+        high: typing.SupportsInt | typing.SupportsIndex,
+    ) -> numpy.typing.NDArray[numpy.int64]:
+        """
+        Low .. high, both included.
+        """
+    def lognormal(
+        self,
+        size: typing.SupportsInt | typing.SupportsIndex,
+        *,
+        median: typing.SupportsFloat | typing.SupportsIndex,
+        sigma: typing.SupportsFloat | typing.SupportsIndex,
+    ) -> numpy.typing.NDArray[numpy.float64]: ...
+    def normal(
+        self,
+        size: typing.SupportsInt | typing.SupportsIndex,
+        *,
+        mean: typing.SupportsFloat | typing.SupportsIndex,
+        deviation: typing.SupportsFloat | typing.SupportsIndex,
+    ) -> numpy.typing.NDArray[numpy.float64]: ...
+    def pareto(
+        self,
+        size: typing.SupportsInt | typing.SupportsIndex,
+        *,
+        scale: typing.SupportsFloat | typing.SupportsIndex,
+        shape: typing.SupportsFloat | typing.SupportsIndex,
+    ) -> numpy.typing.NDArray[numpy.float64]: ...
+    def uint32(
+        self, size: typing.SupportsInt | typing.SupportsIndex
+    ) -> numpy.typing.NDArray[numpy.uint32]: ...
+    def uint64(
+        self, size: typing.SupportsInt | typing.SupportsIndex
+    ) -> numpy.typing.NDArray[numpy.uint64]: ...
+    def uniform(
+        self,
+        size: typing.SupportsInt | typing.SupportsIndex,
+        *,
+        low: typing.SupportsFloat | typing.SupportsIndex,
+        high: typing.SupportsFloat | typing.SupportsIndex,
+    ) -> numpy.typing.NDArray[numpy.float64]: ...
+    def uniform01(
+        self, size: typing.SupportsInt | typing.SupportsIndex
+    ) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        In [0, 1), multiples of 2^-53.
+        """
+    def uniform_open(
+        self, size: typing.SupportsInt | typing.SupportsIndex
+    ) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        In (0, 1); what every distribution below puts into its quantile function.
+        """
+    @property
+    def consumer(self) -> str: ...
+    @property
+    def position(self) -> int:
+        """
+        32-bit words drawn so far.
+        """
+    @property
+    def replicate(self) -> int: ...
+    @property
+    def seed(self) -> int: ...
+
+class IdleState:
+    __hash__: typing.ClassVar[None] = None
+    def __eq__(self, arg0: IdleState) -> bool: ...
+    def __getstate__(self) -> dict: ...
+    def __init__(
+        self,
+        *,
+        name: str,
+        exit_latency_ns: typing.SupportsInt | typing.SupportsIndex,
+        target_residency_ns: typing.SupportsInt | typing.SupportsIndex,
+        entry_latency_ns: typing.SupportsInt | typing.SupportsIndex = 0,
+        wake_latency_ns: typing.SupportsInt | typing.SupportsIndex = 0,
+        polling: bool = False,
+        cluster: bool = False,
+        power_mw: typing.SupportsFloat | typing.SupportsIndex | None = None,
+        cluster_power_mw: typing.SupportsFloat | typing.SupportsIndex | None = None,
+    ) -> None: ...
+    def __ne__(self, arg0: IdleState) -> bool: ...
+    def __repr__(self) -> str: ...
+    def __setstate__(self, arg0: dict) -> None: ...
+    @property
+    def cluster(self) -> bool: ...
+    @property
+    def cluster_power_mw(self) -> float | None: ...
+    @property
+    def entry_latency_ns(self) -> int: ...
+    @property
+    def exit_latency_ns(self) -> int: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def polling(self) -> bool: ...
+    @property
+    def power_mw(self) -> float | None: ...
+    @property
+    def target_residency_ns(self) -> int: ...
+    @property
+    def wake_latency_ns(self) -> int: ...
+
+class Opp:
+    __hash__: typing.ClassVar[None] = None
+    def __eq__(self, arg0: Opp) -> bool: ...
+    def __getstate__(self) -> dict: ...
+    def __init__(
+        self,
+        *,
+        freq_khz: typing.SupportsInt | typing.SupportsIndex,
+        power_mw: typing.SupportsFloat | typing.SupportsIndex | None = None,
+        cluster_power_mw: typing.SupportsFloat | typing.SupportsIndex | None = None,
+    ) -> None: ...
+    def __ne__(self, arg0: Opp) -> bool: ...
+    def __repr__(self) -> str: ...
+    def __setstate__(self, arg0: dict) -> None: ...
+    @property
+    def cluster_power_mw(self) -> float | None: ...
+    @property
+    def freq_khz(self) -> int: ...
+    @property
+    def power_mw(self) -> float | None: ...
+
+class Cluster:
+    __hash__: typing.ClassVar[None] = None
+    def __eq__(self, arg0: Cluster) -> bool: ...
+    def __getstate__(self) -> dict: ...
+    def __init__(
+        self,
+        *,
+        name: str,
+        cpus: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+        idle_states: collections.abc.Sequence[IdleState],
+        opps: collections.abc.Sequence[Opp] = [],
+        capacity: typing.SupportsInt | typing.SupportsIndex = 1024,
+    ) -> None: ...
+    def __ne__(self, arg0: Cluster) -> bool: ...
+    def __repr__(self) -> str: ...
+    def __setstate__(self, arg0: dict) -> None: ...
+    @property
+    def capacity(self) -> int: ...
+    @property
+    def cpus(self) -> list[int]: ...
+    @property
+    def idle_states(self) -> list[IdleState]: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def opps(self) -> list[Opp]: ...
+
+class IdleCosts:
+    __hash__: typing.ClassVar[None] = None
+    def __eq__(self, arg0: IdleCosts) -> bool: ...
+    def __getstate__(self) -> dict: ...
+    def __init__(
+        self,
+        *,
+        select_to_entry_ns: typing.SupportsInt | typing.SupportsIndex = 0,
+        ipi_handler_ns: typing.SupportsInt | typing.SupportsIndex = 0,
+        timer_handler_ns: typing.SupportsInt | typing.SupportsIndex = 0,
+        tick_handler_ns: typing.SupportsInt | typing.SupportsIndex = 0,
+        interrupt_exit_ns: typing.SupportsInt | typing.SupportsIndex = 0,
+        reflect_ns: typing.SupportsInt | typing.SupportsIndex = 0,
+    ) -> None: ...
+    def __ne__(self, arg0: IdleCosts) -> bool: ...
+    def __repr__(self) -> str: ...
+    def __setstate__(self, arg0: dict) -> None: ...
+    @property
+    def interrupt_exit_ns(self) -> int: ...
+    @property
+    def ipi_handler_ns(self) -> int: ...
+    @property
+    def reflect_ns(self) -> int: ...
+    @property
+    def select_to_entry_ns(self) -> int: ...
+    @property
+    def tick_handler_ns(self) -> int: ...
+    @property
+    def timer_handler_ns(self) -> int: ...
+
+class Board:
+    __hash__: typing.ClassVar[None] = None
+    def __eq__(self, arg0: Board) -> bool: ...
+    def __getstate__(self) -> dict: ...
+    def __init__(
+        self,
+        *,
+        name: str,
+        clusters: collections.abc.Sequence[Cluster],
+        tick_hz: typing.SupportsInt | typing.SupportsIndex = 250,
+        idle_costs: IdleCosts = ...,
+    ) -> None: ...
+    def __ne__(self, arg0: Board) -> bool: ...
+    def __repr__(self) -> str: ...
+    def __setstate__(self, arg0: dict) -> None: ...
+    def cluster_of(self, cpu: typing.SupportsInt | typing.SupportsIndex) -> Cluster: ...
+    def validate(self) -> None:
+        """
+        Raise ConfigError for the first entry that breaks a rule.
+        """
+    @property
+    def clusters(self) -> list[Cluster]: ...
+    @property
+    def cpu_count(self) -> int: ...
+    @property
+    def idle_costs(self) -> IdleCosts: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def tick_hz(self) -> int: ...
+
+class TraceLog:
+    """
+    Rows of a kernel's text trace, in columns.
+    """
+
+    def __init__(self, text: bytes, source: str) -> None: ...
+    def __len__(self) -> int: ...
+    def args_of(self, row: typing.SupportsInt | typing.SupportsIndex) -> str: ...
+    def line_of(self, row: typing.SupportsInt | typing.SupportsIndex) -> int: ...
+    @property
+    def args(self) -> list: ...
+    @property
+    def bad_row_count(self) -> int: ...
+    @property
+    def bad_rows(self) -> list: ...
+    @property
+    def comm_id(self) -> numpy.typing.NDArray[numpy.uint32]: ...
+    @property
+    def comms(self) -> list: ...
+    @property
+    def cpu(self) -> numpy.typing.NDArray[numpy.int32]: ...
+    @property
+    def cpus_seen(self) -> list[int]: ...
+    @property
+    def event_id(self) -> numpy.typing.NDArray[numpy.uint32]: ...
+    @property
+    def events(self) -> list: ...
+    @property
+    def flag_bits(self) -> numpy.typing.NDArray[numpy.uint16]: ...
+    @property
+    def flag_texts(self) -> list: ...
+    @property
+    def flags_id(self) -> numpy.typing.NDArray[numpy.uint32]: ...
+    @property
+    def lines(self) -> int: ...
+    @property
+    def lost(self) -> list: ...
+    @property
+    def pid(self) -> numpy.typing.NDArray[numpy.int32]: ...
+    @property
+    def source(self) -> str: ...
+    @property
+    def time_ns(self) -> numpy.typing.NDArray[numpy.int64]: ...
+
+class Menu:
+    """
+    The menu governor of one kernel release.
+    """
+
+    def __eq__(self, arg0: Menu) -> bool: ...
+    def __getstate__(self) -> str: ...
+    def __hash__(self) -> int: ...
+    def __init__(self, version: str = "6.1.192", *, loop: str | None = None) -> None: ...
+    def __repr__(self) -> str: ...
+    def __setstate__(self, arg0: str) -> None: ...
+    def __str__(self) -> str: ...
+    @property
+    def loop(self) -> str:
+        """
+        Idle loop: '4.17', 'leo' or '4.19'.
+        """
+    @property
+    def version(self) -> str: ...
+
+class Teo:
+    """
+    The timer events oriented governor of one kernel release.
+    """
+
+    def __eq__(self, arg0: Teo) -> bool: ...
+    def __getstate__(self) -> str: ...
+    def __hash__(self) -> int: ...
+    def __init__(
+        self, version: str = "6.1", *, first_update: bool = True, loop: str | None = None
+    ) -> None: ...
+    def __repr__(self) -> str: ...
+    def __setstate__(self, arg0: str) -> None: ...
+    def __str__(self) -> str: ...
+    @property
+    def first_update(self) -> bool:
+        """
+        The first select books a period of length zero.
+        """
+    @property
+    def loop(self) -> str:
+        """
+        Idle loop: '4.17', 'leo' or '4.19'.
+        """
+    @property
+    def version(self) -> str: ...
+
+class Ladder:
+    """
+    The ladder governor of one kernel release.
+    """
+
+    def __eq__(self, arg0: Ladder) -> bool: ...
+    def __getstate__(self) -> str: ...
+    def __hash__(self) -> int: ...
+    def __init__(self, version: str = "6.1", *, loop: str | None = None) -> None: ...
+    def __repr__(self) -> str: ...
+    def __setstate__(self, arg0: str) -> None: ...
+    def __str__(self) -> str: ...
+    @property
+    def loop(self) -> str:
+        """
+        Idle loop: '4.17', 'leo' or '4.19'.
+        """
+    @property
+    def version(self) -> str: ...
+
+class Haltpoll:
+    """
+    The governor of KVM guests.
+    """
+
+    def __eq__(self, arg0: Haltpoll) -> bool: ...
+    def __getstate__(self) -> str: ...
+    def __hash__(self) -> int: ...
+    def __init__(self, *, loop: str | None = None) -> None: ...
+    def __repr__(self) -> str: ...
+    def __setstate__(self, arg0: str) -> None: ...
+    def __str__(self) -> str: ...
+    @property
+    def loop(self) -> str:
+        """
+        Idle loop: '4.17', 'leo' or '4.19'.
+        """
+
+class Fixed:
+    """
+    Always the same idle state: a baseline.
+    """
+
+    def __eq__(self, arg0: Fixed) -> bool: ...
+    def __getstate__(self) -> str: ...
+    def __hash__(self) -> int: ...
+    def __init__(
+        self,
+        state: typing.SupportsInt | typing.SupportsIndex,
+        *,
+        stop_tick: bool = True,
+        loop: str | None = None,
+    ) -> None: ...
+    def __repr__(self) -> str: ...
+    def __setstate__(self, arg0: str) -> None: ...
+    def __str__(self) -> str: ...
+    @property
+    def loop(self) -> str:
+        """
+        Idle loop: '4.17', 'leo' or '4.19'.
+        """
+    @property
+    def state(self) -> int: ...
+    @property
+    def stop_tick(self) -> bool: ...
+
+class Oracle:
+    """
+    Bound, not a governor: knows when the next wakeup comes.
+    """
+
+    def __eq__(self, arg0: Oracle) -> bool: ...
+    def __getstate__(self) -> str: ...
+    def __hash__(self) -> int: ...
+    def __init__(
+        self, *, latency_limit_us: typing.SupportsInt | typing.SupportsIndex = 2000000000
+    ) -> None: ...
+    def __repr__(self) -> str: ...
+    def __setstate__(self, arg0: str) -> None: ...
+    def __str__(self) -> str: ...
+    @property
+    def latency_limit_us(self) -> int: ...
+
+class DelayedOracle:
+    """
+    Bound, not a governor: waits in the shallowest state, then knows.
+    """
+
+    def __eq__(self, arg0: DelayedOracle) -> bool: ...
+    def __getstate__(self) -> str: ...
+    def __hash__(self) -> int: ...
+    def __init__(
+        self,
+        delay_us: typing.SupportsInt | typing.SupportsIndex,
+        *,
+        latency_limit_us: typing.SupportsInt | typing.SupportsIndex = 2000000000,
+    ) -> None: ...
+    def __repr__(self) -> str: ...
+    def __setstate__(self, arg0: str) -> None: ...
+    def __str__(self) -> str: ...
+    @property
+    def delay_us(self) -> int: ...
+    @property
+    def latency_limit_us(self) -> int: ...
+
+class ParameterInfo:
+    """
+    One parameter of a policy.
+    """
+
+    @property
+    def default_value(self) -> str:
+        """
+        Empty when it must be given.
+        """
+    @property
+    def description(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+
+class PolicyInfo:
+    """
+    What is known of one policy.
+    """
+
+    @property
+    def bound(self) -> bool:
+        """
+        True for an oracle, which no governor can be.
+        """
+    @property
+    def description(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def parameters(self) -> list[ParameterInfo]: ...
+    @property
+    def source(self) -> str: ...
+    @property
+    def versions(self) -> list[str]: ...
+
+class StateTable:
+    """
+    Idle states of one CPU as a governor sees them, shallow to deep.
+    """
+
+    def __eq__(self, arg0: StateTable) -> bool: ...
+    def __getstate__(self) -> tuple[list, list, list]: ...
+    def __hash__(self) -> int: ...
+    def __init__(
+        self,
+        exit_latency_ns: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+        *,
+        target_residency_ns: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+        polling: collections.abc.Sequence[bool],
+    ) -> None: ...
+    def __len__(self) -> int: ...
+    def __repr__(self) -> str: ...
+    def __setstate__(self, arg0: tuple) -> None: ...
+    @property
+    def exit_latency_ns(self) -> list: ...
+    @property
+    def polling(self) -> list: ...
+    @property
+    def target_residency_ns(self) -> list: ...
+
+class TickLength:
+    """
+    Length of the scheduler tick as the kernel computes it from HZ.
+    """
+
+    def __eq__(self, arg0: TickLength) -> bool: ...
+    def __getstate__(self) -> int: ...
+    def __hash__(self) -> int: ...
+    def __init__(self, hz: typing.SupportsInt | typing.SupportsIndex) -> None: ...
+    def __repr__(self) -> str: ...
+    def __setstate__(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> None: ...
+    @property
+    def hz(self) -> int: ...
+    @property
+    def ns(self) -> int: ...
+    @property
+    def us(self) -> int: ...
+
+class PeriodicArrivals:
+    def __init__(
+        self,
+        *,
+        period_ns: typing.SupportsInt | typing.SupportsIndex,
+        first_ns: typing.SupportsInt | typing.SupportsIndex,
+        first_spread_ns: typing.SupportsInt | typing.SupportsIndex = 0,
+        jitter_ns: typing.SupportsInt | typing.SupportsIndex = 0,
+    ) -> None: ...
+
+class PoissonArrivals:
+    def __init__(self, *, mean_gap_ns: typing.SupportsInt | typing.SupportsIndex) -> None: ...
+
+class LognormalArrivals:
+    def __init__(
+        self,
+        *,
+        median_gap_ns: typing.SupportsInt | typing.SupportsIndex,
+        sigma: typing.SupportsFloat | typing.SupportsIndex,
+    ) -> None: ...
+
+class BurstyArrivals:
+    def __init__(
+        self,
+        *,
+        quiet_min_ns: typing.SupportsInt | typing.SupportsIndex,
+        quiet_max_ns: typing.SupportsInt | typing.SupportsIndex,
+        gap_min_ns: typing.SupportsInt | typing.SupportsIndex,
+        gap_max_ns: typing.SupportsInt | typing.SupportsIndex,
+        burst_min: typing.SupportsInt | typing.SupportsIndex,
+        burst_max: typing.SupportsInt | typing.SupportsIndex,
+    ) -> None: ...
+
+class RecordedArrivals:
+    def __init__(
+        self, *, times_ns: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]
+    ) -> None: ...
+
+class SourceKind(enum.Enum):
+    hrtimer: typing.ClassVar[SourceKind]
+    interrupt: typing.ClassVar[SourceKind]
+    wheel: typing.ClassVar[SourceKind]
+    @classmethod
+    def __new__(cls, value): ...
+
+class IdleTimelineKind(enum.IntEnum):
+    enter_state: typing.ClassVar[IdleTimelineKind]
+    leave_state: typing.ClassVar[IdleTimelineKind]
+    tick_restart: typing.ClassVar[IdleTimelineKind]
+    tick_stop: typing.ClassVar[IdleTimelineKind]
+    @classmethod
+    def __new__(cls, value): ...
+    def __format__(self, format_spec): ...
+
+class Source:
+    __hash__: typing.ClassVar[None] = None
+    def __eq__(self, arg0: Source) -> bool: ...
+    def __init__(
+        self,
+        name: str,
+        *,
+        cpu: typing.SupportsInt | typing.SupportsIndex,
+        kind: SourceKind,
+        arrivals: PeriodicArrivals | PoissonArrivals | LognormalArrivals | BurstyArrivals | RecordedArrivals,
+        chain_first_ns: typing.SupportsInt | typing.SupportsIndex = 0,
+        chain_next_ns: typing.SupportsInt | typing.SupportsIndex = 0,
+        chain_repeats: typing.SupportsInt | typing.SupportsIndex = 0,
+        task_run_ns: typing.SupportsInt | typing.SupportsIndex = 0,
+    ) -> None: ...
+    @property
+    def cpu(self) -> int: ...
+    @property
+    def kind(self) -> SourceKind: ...
+    @property
+    def name(self) -> str: ...
+
+class IdleScenario:
+    def __init__(
+        self,
+        board: Board,
+        *,
+        sources: collections.abc.Sequence[Source],
+        duration_ns: typing.SupportsInt | typing.SupportsIndex,
+        tick_phase_ns: typing.SupportsInt | typing.SupportsIndex | None,
+        latency_limit_us: typing.SupportsInt | typing.SupportsIndex,
+        disabled: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+        opps: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+        refusal_probability: typing.SupportsFloat | typing.SupportsIndex,
+        iowait: typing.SupportsInt | typing.SupportsIndex,
+        load: typing.SupportsInt | typing.SupportsIndex,
+    ) -> None: ...
+
+class ReplayRules:
+    """
+    Which rules a replay keeps.
+    """
+
+    def __init__(
+        self,
+        *,
+        warm_up: typing.SupportsInt | typing.SupportsIndex = 8,
+        rcu_need: bool = True,
+        contradiction: bool = True,
+        got_tick: bool = True,
+        latency_limit_us: typing.SupportsInt | typing.SupportsIndex = 2000000000,
+    ) -> None: ...
+    @property
+    def contradiction(self) -> bool: ...
+    @property
+    def got_tick(self) -> bool: ...
+    @property
+    def latency_limit_us(self) -> int: ...
+    @property
+    def rcu_need(self) -> bool: ...
+    @property
+    def warm_up(self) -> int: ...
+
+class ReplayedCpu:
+    """
+    Idle periods of one CPU.
+    """
+
+    @property
+    def periods(self) -> dict: ...
+    @property
+    def tick_stops(self) -> int: ...
+
+class TraceWalk:
+    """
+    Every CPU's idle decisions, rebuilt from a trace.
+    """
+
+    NO_TIMER: typing.ClassVar[int] = 9223372036854775807
+    def __init__(
+        self,
+        log: TraceLog,
+        tables: collections.abc.Mapping[
+            typing.SupportsInt | typing.SupportsIndex,
+            collections.abc.Sequence[
+                tuple[
+                    typing.SupportsInt | typing.SupportsIndex, typing.SupportsInt | typing.SupportsIndex, bool
+                ]
+            ],
+        ],
+        *,
+        hz: typing.SupportsInt | typing.SupportsIndex,
+        workload_tasks: collections.abc.Sequence[str] | None = None,
+    ) -> None: ...
+    def closed_loop(
+        self,
+        policy: Menu | Teo | Ladder | Haltpoll | Fixed | Oracle | DelayedOracle,
+        rules: ReplayRules,
+        board: Board = None,
+        opps: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] = [],
+    ) -> list[ReplayedCpu]: ...
+    def decisions(self, index: typing.SupportsInt | typing.SupportsIndex) -> dict: ...
+    def open_loop(
+        self, policy: Menu | Teo | Ladder | Haltpoll | Fixed | Oracle | DelayedOracle, rules: ReplayRules
+    ) -> list: ...
+    def recorded(self) -> list[ReplayedCpu]: ...
+    def score(
+        self,
+        cpus: collections.abc.Sequence[ReplayedCpu],
+        board: Board,
+        opps: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+    ) -> dict: ...
+    @property
+    def begin_ns(self) -> int: ...
+    @property
+    def costs_ns(self) -> dict: ...
+    @property
+    def cpus(self) -> list[int]: ...
+    @property
+    def end_ns(self) -> int: ...
+    @property
+    def handlers_before_exit(self) -> bool: ...
+    @property
+    def tick_stops(self) -> list[int]: ...
+    @property
+    def workload_tasks(self) -> list[str]: ...
+
+def decide(
+    policy: Menu | Teo | Ladder | Haltpoll | Fixed | Oracle | DelayedOracle,
+    *,
+    table: StateTable,
+    tick: TickLength,
+    sleep_ns: typing.Annotated[numpy.typing.ArrayLike, numpy.int64],
+    tick_ns: typing.Annotated[numpy.typing.ArrayLike, numpy.int64],
+    resid_ns: typing.Annotated[numpy.typing.ArrayLike, numpy.uint64],
+    stopped: typing.Annotated[numpy.typing.ArrayLike, numpy.uint8] | None = None,
+    lat_us: typing.Annotated[numpy.typing.ArrayLike, numpy.int64] | None = None,
+    iowait: typing.Annotated[numpy.typing.ArrayLike, numpy.uint32] | None = None,
+    load: typing.Annotated[numpy.typing.ArrayLike, numpy.uint32] | None = None,
+    dis: typing.Annotated[numpy.typing.ArrayLike, numpy.uint32] | None = None,
+    span_ns: typing.Annotated[numpy.typing.ArrayLike, numpy.int64] | None = None,
+    got_tick: typing.Annotated[numpy.typing.ArrayLike, numpy.uint8] | None = None,
+    poll_to: typing.Annotated[numpy.typing.ArrayLike, numpy.uint8] | None = None,
+    enter: typing.Annotated[numpy.typing.ArrayLike, numpy.int32] | None = None,
+    debug: bool = False,
+) -> dict:
+    """
+    Answers of a fresh governor to a recorded sequence: arrays 'idx' and 'stop', and with debug 'typ' (us), 'pred', 'bkt', 'fac' and 'total', -1 where the governor has no such figure.
+    """
+
+def known_policies() -> list[PolicyInfo]:
+    """
+    Every policy with its versions, parameters, defaults and source.
+    """
+
+def parse_policy(text: str) -> Menu | Teo | Ladder | Haltpoll | Fixed | Oracle | DelayedOracle:
+    """
+    Policy of a text such as 'menu(version=4.18)'; ConfigError lists what is known.
+    """
+
+def run_idle(
+    scenario: IdleScenario,
+    policy: Menu | Teo | Ladder | Haltpoll | Fixed | Oracle | DelayedOracle,
+    *,
+    runs: typing.SupportsInt | typing.SupportsIndex,
+    first: typing.SupportsInt | typing.SupportsIndex,
+    seed: typing.SupportsInt | typing.SupportsIndex,
+    threads: typing.SupportsInt | typing.SupportsIndex,
+    progress: typing.Any = None,
+) -> dict: ...
+def run_idle_timeline(
+    scenario: IdleScenario,
+    policy: Menu | Teo | Ladder | Haltpoll | Fixed | Oracle | DelayedOracle,
+    *,
+    seed: typing.SupportsInt | typing.SupportsIndex,
+    replicate: typing.SupportsInt | typing.SupportsIndex,
+) -> dict: ...
+def stable_hash(bytes: bytes) -> int:
+    """
+    The 64-bit hash that names random streams, the same in every version.
+    """
+
+def tick_hz_of(log: TraceLog) -> int | None:
+    """
+    HZ of the kernel that wrote a trace; None if it does not show.
+    """
+
+def uniform_means(
+    replicates: typing.SupportsInt | typing.SupportsIndex,
+    *,
+    draws: typing.SupportsInt | typing.SupportsIndex,
+    seed: typing.SupportsInt | typing.SupportsIndex,
+    first: typing.SupportsInt | typing.SupportsIndex = 0,
+    threads: typing.SupportsInt | typing.SupportsIndex = 0,
+    progress: typing.Any = None,
+) -> numpy.typing.NDArray[numpy.float64]:
+    """
+    Mean of so many uniform draws in each replicate, shape (replicates,).
+    """
+
+MAX_IDLE_STATES: int = 10
+NO_LATENCY_LIMIT_US: int = 2000000000
+__compiler__: str = "GNU 12.2.0"
+__version__: str = "0.1.0"
