@@ -146,9 +146,10 @@ py::dict latency(const LatencySummary& summary) {
 }
 
 py::dict score(const Walk& walk, const std::vector<ClosedCpu>& cpus, const board::Board& board,
-               const std::vector<std::size_t>& opps) {
+               const std::vector<std::size_t>& opps, bool hindsight, std::int64_t latency_limit_us) {
     check_opps(board, opps);
-    const ReplayScore result = score_periods(walk.trace, cpus, board, opps);
+    const Coordination coordination = hindsight ? Coordination::hindsight : Coordination::firmware;
+    const ReplayScore result = score_periods(walk.trace, cpus, board, opps, coordination, latency_limit_us);
     py::list list;
     for (const ReplayCpuScore& cpu : result.cpus) {
         py::dict one;
@@ -230,7 +231,9 @@ void bind_replay(py::module_& module) {
     walk.def("open_loop", &open_columns, "policy"_a, "rules"_a);
     walk.def("closed_loop", &closed, "policy"_a, "rules"_a, "board"_a = py::none(),
              "opps"_a = std::vector<std::size_t>{});
-    walk.def("score", &score, "cpus"_a, "board"_a, "opps"_a);
+    walk.def("score", &score, "cpus"_a, "board"_a, "opps"_a, "hindsight"_a = false,
+             "latency_limit_us"_a = kNoLatencyLimitUs);
     walk.attr("NO_TIMER") = kNoTimer;
-    module.def("tick_hz_of", &tick_hz_of, "log"_a, "HZ of the kernel that wrote a trace; None if it does not show.");
+    module.def("tick_hz_of", &tick_hz_of, "log"_a,
+               "HZ of the kernel that wrote a trace; None if it does not show.");
 }

@@ -94,7 +94,7 @@ def test_board_without_power_has_no_energy_and_says_so(board):
     report = replay(TRACE, Board.from_dict(bare), "menu")
     assert math.isnan(report["recorded"].total.energy_mj)
     assert report.to_json()["policies"][0]["energy_mj"] is None
-    assert report.tables()[0].to_frame()["CPU energy (mJ)"].isna().all()
+    assert report.tables()[0].to_frame()["energy (mJ)"].isna().all()
 
 
 def test_json_is_strict_and_frames_have_every_row(report):

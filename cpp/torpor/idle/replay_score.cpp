@@ -80,8 +80,9 @@ std::map<int, BoundCpu> bounds_of(const board::Board& board, std::span<const std
 }
 
 ReplayScore score_periods(const TraceWalk& walk, const std::vector<ClosedCpu>& cpus,
-                          const board::Board& board, std::span<const std::size_t> opps) {
-    EnergyLedger ledger{board, opps};
+                          const board::Board& board, std::span<const std::size_t> opps,
+                          Coordination coordination, std::int64_t latency_limit_us) {
+    EnergyLedger ledger{board, opps, coordination, {}, latency_limit_us};
     ledger.reset(walk.begin_ns);
     for (const Step& step : steps_of(walk, cpus, board)) {
         if (step.enter) {

@@ -19,7 +19,7 @@ struct ReplayCpuScore {
     std::array<StateCounters, kMaxStates> states{};
     std::int64_t tick_stops{0};
     LatencySummary latency;
-    /// With an equal share of the cluster's energy; NaN when the board publishes no power.
+    /// With an equal part of the cluster's energy; NaN when the board publishes no power.
     double energy_mj{0.0};
 };
 
@@ -39,8 +39,9 @@ std::map<int, BoundCpu> bounds_of(const board::Board& board, std::span<const std
 /// Energy follows EnergyLedger from the first to the last line of the trace. A period in progress at the
 /// beginning, and a CPU of the board without a line in the trace, is taken to be in the deepest state,
 /// whatever the policy. The latency of a wakeup that somebody waited for is the wake latency of the state it
-/// finds; the tick counts for nothing.
+/// finds; the tick counts for nothing. Bounds are scored in hindsight, within the latency limit.
 ReplayScore score_periods(const TraceWalk& walk, const std::vector<ClosedCpu>& cpus,
-                          const board::Board& board, std::span<const std::size_t> opps);
+                          const board::Board& board, std::span<const std::size_t> opps,
+                          Coordination coordination, std::int64_t latency_limit_us);
 
 }  // namespace torpor::idle

@@ -34,24 +34,9 @@ class StateTable {
     std::uint32_t residency_us(int i) const { return residency_us_[index(i)]; }
     bool polling(int i) const { return polling_[index(i)]; }
 
-    /// Bit i set: state i exists.
-    std::uint32_t mask() const { return (1u << count_) - 1; }
-    /// Bit i set: state i's target residency is at most `ns`. Without branches, for the hot paths of
-    /// governors.
-    std::uint32_t residency_mask(std::int64_t ns) const { return at_most(residency_ns_, ns); }
-    /// Bit i set: state i's exit latency is at most `ns`.
-    std::uint32_t latency_mask(std::int64_t ns) const { return at_most(latency_ns_, ns); }
-
     bool operator==(const StateTable&) const = default;
 
   private:
-    std::uint32_t at_most(const std::array<std::int64_t, kMaxStates>& times, std::int64_t ns) const {
-        std::uint32_t bits = 0;
-        for (std::size_t i = 0; i < times.size(); ++i)
-            bits |= static_cast<std::uint32_t>(times[i] <= ns) << i;
-        return bits & mask();
-    }
-
     static std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
     int count_{0};

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <bit>
 #include <cstdint>
 
 #include "torpor/idle/governor.hpp"
@@ -12,11 +11,6 @@ namespace torpor::idle {
 
 inline bool is_enabled(const SelectInput& input, int state) {
     return ((input.disabled >> state) & 1u) == 0;
-}
-
-/// Deepest state of a mask that may be empty; state 0 then.
-inline int deepest_of(std::uint32_t states) {
-    return std::bit_width(states | 1u) - 1;
 }
 
 /// Walks down the enabled states below `state` and stops at the first whose target residency is at most

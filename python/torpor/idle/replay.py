@@ -12,7 +12,7 @@ from typing import Any
 from torpor import _core
 from torpor._core import ConfigError
 from torpor.board import Board
-from torpor.idle.policies import Oracle, Policy, as_policy
+from torpor.idle.policies import DelayedOracle, Oracle, Policy, as_policy
 from torpor.idle.replay_report import CpuReplay, PolicyReplay, ReplayReport
 from torpor.idle.trace import IdleTrace
 from torpor.importers.ftrace import FtraceLog, read_ftrace
@@ -62,7 +62,6 @@ def _summed(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
 def _policy_replay(
     policy: str, cpus: Sequence[CpuReplay], score: dict[str, Any], oracle_mj: float
 ) -> PolicyReplay:
-    energy_mj = sum(c.energy_mj for c in cpus)
     total = CpuReplay(
         None,
         _summed([c.residency_s for c in cpus]),
@@ -70,12 +69,12 @@ def _policy_replay(
         _summed([c.above for c in cpus]),
         _summed([c.below for c in cpus]),
         sum(c.tick_stops for c in cpus),
-        energy_mj,
-        *_regret(energy_mj, oracle_mj),
+        score["energy_mj"],
+        *_regret(score["energy_mj"], oracle_mj),
         score["latency"]["wakeups"],
         *_microseconds(score["latency"]),
     )
-    return PolicyReplay(policy, total, tuple(cpus), score["energy_mj"])
+    return PolicyReplay(policy, total, tuple(cpus))
 
 
 def _opps(board: Board, opp_khz: int | None) -> list[int]:
@@ -158,8 +157,11 @@ def replay(
         chosen.append(oracle)
     scores = {RECORDED: walk.core.score(walk.core.recorded(), board.core, opps)}
     for name in chosen:
-        periods = walk.core.closed_loop(as_policy(name), rules, board.core, opps)
-        scores[name] = walk.core.score(periods, board.core, opps)
+        policy = as_policy(name)
+        periods = walk.core.closed_loop(policy, rules, board.core, opps)
+        bound = isinstance(policy, Oracle | DelayedOracle)
+        bound_us = min(limit_us, getattr(policy, "latency_limit_us", limit_us))
+        scores[name] = walk.core.score(periods, board.core, opps, hindsight=bound, latency_limit_us=bound_us)
     oracle_mj = [one["energy_mj"] for one in scores[oracle]["cpus"]]
     results = []
     for name in [RECORDED, *chosen]:
@@ -167,7 +169,7 @@ def replay(
             _cpu_replay(cpu, names[cpu], one, best)
             for cpu, one, best in zip(walk.cpus, scores[name]["cpus"], oracle_mj, strict=True)
         ]
-        results.append(_policy_replay(name, cpus, scores[name], sum(oracle_mj)))
+        results.append(_policy_replay(name, cpus, scores[name], scores[oracle]["energy_mj"]))
     return ReplayReport(Path(log.source).name, board.name, walk.window_s, tuple(results), warm_up)
 
 

@@ -31,11 +31,10 @@ class CpuReplay:
     tick_stops : int
         First stops of the tick.
     energy_mj : float, millijoules
-        The CPU's energy with an equal share of its cluster's, or the sum of these; NaN when the board has no
+        The CPU's energy with an equal part of its cluster's, or that of the board; NaN when the board has no
         power.
     regret_mj, regret_pct : float
-        Energy above the oracle's, millijoules and percent; NaN without power data. It compares the energies
-        above, for which the oracle's choices are the best there are.
+        Energy above the oracle's, millijoules and percent; NaN without power data.
     wakeups : int
         Wakeups that somebody waited for: not the tick.
     wake_latency_p50_us, wake_latency_p95_us, wake_latency_p99_us, wake_latency_max_us : float, microseconds
@@ -87,21 +86,17 @@ class PolicyReplay:
         All CPUs together.
     cpus : tuple of CpuReplay
         One by one.
-    board_energy_mj : float, millijoules
-        Energy of the board with each cluster down only while all its CPUs allow it, so other than the sum
-        over the CPUs; NaN when the board has no power.
 
     Examples
     --------
     >>> nothing = CpuReplay(None, {}, {}, {}, {}, 0, 1.0, 0.0, 0.0, 0, *[float("nan")] * 4)
-    >>> PolicyReplay("menu(version=6.1)", nothing, (), 1.5).board_energy_mj
-    1.5
+    >>> PolicyReplay("menu(version=6.1)", nothing, ()).total.energy_mj
+    1.0
     """
 
     policy: str
     total: CpuReplay
     cpus: tuple[CpuReplay, ...]
-    board_energy_mj: float
 
 
 @dataclass(frozen=True)
@@ -146,12 +141,7 @@ class ReplayReport:
             One row per policy, per policy and CPU, or per policy, CPU and state.
         """
         if level == "policy":
-            return pd.DataFrame(
-                [
-                    {"policy": p.policy, "board_energy_mj": p.board_energy_mj, **_figures(p.total)}
-                    for p in self.policies
-                ]
-            )
+            return pd.DataFrame([{"policy": p.policy, **_figures(p.total)} for p in self.policies])
         if level == "cpu":
             return pd.DataFrame(
                 [{"policy": p.policy, "cpu": c.cpu, **_figures(c)} for p in self.policies for c in p.cpus]
@@ -177,7 +167,6 @@ class ReplayReport:
             "policies": [
                 {
                     "policy": p.policy,
-                    "board_energy_mj": _known(p.board_energy_mj),
                     **_json_of(p.total),
                     "cpus": [{"cpu": c.cpu, **_json_of(c)} for c in p.cpus],
                 }
@@ -197,8 +186,7 @@ class ReplayReport:
                 Column("too deep"),
                 Column("too shallow"),
                 Column("tick stops"),
-                Column("board energy", "mJ", digits=2),
-                Column("CPU energy", "mJ", digits=2),
+                Column("energy", "mJ", digits=2),
                 Column("regret", "mJ", digits=2),
                 Column("regret", "%", digits=2),
                 Column("wake p50", "us", digits=1),
@@ -214,7 +202,6 @@ class ReplayReport:
                     p.total.too_deep,
                     p.total.too_shallow,
                     p.total.tick_stops,
-                    _known(p.board_energy_mj),
                     _known(p.total.energy_mj),
                     _known(p.total.regret_mj),
                     _known(p.total.regret_pct),
@@ -224,9 +211,9 @@ class ReplayReport:
             ],
             notes=[
                 f"Closed loop; the first {self.warm_up} decisions of each CPU are the recorded ones for "
-                "every policy. Regret: CPU energy above the oracle's, which knows when the next wakeup "
-                "comes. CPU energy shares a cluster's energy equally; board energy has a cluster down only "
-                "while all its CPUs allow it."
+                "every policy. Energy: of the board, each cluster down only while all its CPUs allow it. "
+                "Regret: energy above the oracle's, which knows when the next wakeup comes and whose "
+                "clusters go down whenever that pays."
             ],
         )
         by_cpu: list[list[Value]] = [
