@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Runs of the idle family. Goal: the deterministic reference run (one CPU, 10 s, about 2,400 idle periods) in at most 1 ms.
+// Runs of the idle family. Goal: the deterministic reference run (one CPU, 10 s, about 2,400 idle periods) in
+// at most 1 ms.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
@@ -27,14 +28,15 @@ void reference_run(benchmark::State& state, const std::string& policy, std::int6
         return;
     }
     for (auto _ : state) benchmark::DoNotOptimize(model.run(StreamKey{}, {}));
-    state.counters["decisions/s"] =
-        benchmark::Counter(static_cast<double>(usage(expected)), benchmark::Counter::kIsIterationInvariantRate);
+    state.counters["decisions/s"] = benchmark::Counter(static_cast<double>(usage(expected)),
+                                                       benchmark::Counter::kIsIterationInvariantRate);
 }
 
 BENCHMARK_CAPTURE(reference_run, menu_4_18, "menu(version=4.18)", 47393000)->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(reference_run, menu_4_18_P_L, "menu(version=4.18+P1, loop=leo)", 7856076000)
     ->Unit(benchmark::kMicrosecond);
-BENCHMARK_CAPTURE(reference_run, menu_6_1_192, "menu(version=6.1.192)", 7985403000)->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(reference_run, menu_6_1_192, "menu(version=6.1.192)", 7985403000)
+    ->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(reference_run, teo_6_1, "teo(version=6.1)", 7992423000)->Unit(benchmark::kMicrosecond);
 
 /// Eight CPUs in two clusters with power, lognormal interrupts on all: the queue and the ledger at work.

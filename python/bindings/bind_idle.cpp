@@ -51,7 +51,8 @@ class Columns {
         py::array_t<std::int64_t> array({runs_, clusters_});
         auto view = array.mutable_unchecked<2>();
         for (std::size_t r = 0; r < runs_; ++r)
-            for (std::size_t c = 0; c < clusters_; ++c) view(index(r), index(c)) = (*results_)[r].cluster_off_ns[c];
+            for (std::size_t c = 0; c < clusters_; ++c)
+                view(index(r), index(c)) = (*results_)[r].cluster_off_ns[c];
         return array;
     }
 
@@ -84,7 +85,8 @@ py::dict to_columns(const std::vector<Result>& results, std::size_t states) {
     out["rejected"] = columns.per_state([](const StateCounters& s) { return s.rejected; });
     out["ticks"] = columns.per_cpu<I>([](const CpuResult& c) { return c.ticks; });
     out["tick_stops"] = columns.per_cpu<I>([](const CpuResult& c) { return c.tick_stops; });
-    out["tick_restarts_in_loop"] = columns.per_cpu<I>([](const CpuResult& c) { return c.tick_restarts_in_loop; });
+    out["tick_restarts_in_loop"] =
+        columns.per_cpu<I>([](const CpuResult& c) { return c.tick_restarts_in_loop; });
     out["end_ns"] = columns.per_cpu<I>([](const CpuResult& c) { return c.end_ns; });
     out["cpu_energy_mj"] = columns.per_cpu<double>([](const CpuResult& c) { return c.energy_mj; });
     out["cpu_wakeups"] = columns.per_cpu<I>([](const CpuResult& c) { return c.latency.wakeups; });
@@ -104,7 +106,8 @@ py::dict to_columns(const std::vector<Result>& results, std::size_t states) {
 
 std::size_t most_states(const Scenario& scenario) {
     std::size_t states = 0;
-    for (const board::Cluster& cluster : scenario.board.clusters) states = std::max(states, cluster.idle_states.size());
+    for (const board::Cluster& cluster : scenario.board.clusters)
+        states = std::max(states, cluster.idle_states.size());
     return states;
 }
 
@@ -118,7 +121,8 @@ py::dict run_scenario(const Scenario& scenario, const Policy& policy, std::int64
     return to_columns(results, most_states(scenario));
 }
 
-py::dict run_timeline(const Scenario& scenario, const Policy& policy, std::uint64_t seed, std::int64_t replicate) {
+py::dict run_timeline(const Scenario& scenario, const Policy& policy, std::uint64_t seed,
+                      std::int64_t replicate) {
     engine::VectorSink sink;
     {
         const py::gil_scoped_release release;
@@ -165,12 +169,14 @@ void bind_arrivals(py::module_& module) {
     py::class_<BurstyArrivals>(module, "BurstyArrivals")
         .def(py::init([](std::int64_t quiet_min_ns, std::int64_t quiet_max_ns, std::int64_t gap_min_ns,
                          std::int64_t gap_max_ns, std::int64_t burst_min, std::int64_t burst_max) {
-                 return BurstyArrivals{quiet_min_ns, quiet_max_ns, gap_min_ns, gap_max_ns, burst_min, burst_max};
+                 return BurstyArrivals{quiet_min_ns, quiet_max_ns, gap_min_ns,
+                                       gap_max_ns,   burst_min,    burst_max};
              }),
              py::kw_only(), py::arg("quiet_min_ns"), py::arg("quiet_max_ns"), py::arg("gap_min_ns"),
              py::arg("gap_max_ns"), py::arg("burst_min"), py::arg("burst_max"));
     py::class_<RecordedArrivals>(module, "RecordedArrivals")
-        .def(py::init([](std::vector<std::int64_t> times_ns) { return RecordedArrivals{std::move(times_ns)}; }),
+        .def(py::init(
+                 [](std::vector<std::int64_t> times_ns) { return RecordedArrivals{std::move(times_ns)}; }),
              py::kw_only(), py::arg("times_ns"));
 }
 
@@ -191,8 +197,9 @@ void bind_idle(py::module_& module) {
         .value("tick_restart", TimelineKind::tick_restart)
         .finalize();
     py::class_<Source>(module, "Source")
-        .def(py::init([](std::string name, int cpu, SourceKind kind, Arrivals arrivals, std::int64_t chain_first_ns,
-                         std::int64_t chain_next_ns, int chain_repeats, std::int64_t task_run_ns) {
+        .def(py::init([](std::string name, int cpu, SourceKind kind, Arrivals arrivals,
+                         std::int64_t chain_first_ns, std::int64_t chain_next_ns, int chain_repeats,
+                         std::int64_t task_run_ns) {
                  return Source{std::move(name), cpu,           kind,          std::move(arrivals),
                                chain_first_ns,  chain_next_ns, chain_repeats, task_run_ns};
              }),
@@ -208,18 +215,20 @@ void bind_idle(py::module_& module) {
                          std::optional<std::int64_t> tick_phase_ns, std::int64_t latency_limit_us,
                          std::vector<std::uint32_t> disabled, std::vector<std::size_t> opps,
                          double refusal_probability, std::uint32_t iowait, std::uint32_t load) {
-                 Scenario scenario{std::move(board),    std::move(sources), duration_ns,
-                                   tick_phase_ns,       latency_limit_us,   std::move(disabled),
-                                   std::move(opps),     refusal_probability, iowait,
-                                   load};
+                 Scenario scenario{std::move(board), std::move(sources),
+                                   duration_ns,      tick_phase_ns,
+                                   latency_limit_us, std::move(disabled),
+                                   std::move(opps),  refusal_probability,
+                                   iowait,           load};
                  validate(scenario);
                  return scenario;
              }),
-             py::arg("board"), py::kw_only(), py::arg("sources"), py::arg("duration_ns"), py::arg("tick_phase_ns"),
-             py::arg("latency_limit_us"), py::arg("disabled"), py::arg("opps"), py::arg("refusal_probability"),
-             py::arg("iowait"), py::arg("load"));
-    module.def("run_idle", &run_scenario, py::arg("scenario"), py::arg("policy"), py::kw_only(), py::arg("runs"),
-               py::arg("first"), py::arg("seed"), py::arg("threads"), py::arg("progress") = py::none());
+             py::arg("board"), py::kw_only(), py::arg("sources"), py::arg("duration_ns"),
+             py::arg("tick_phase_ns"), py::arg("latency_limit_us"), py::arg("disabled"), py::arg("opps"),
+             py::arg("refusal_probability"), py::arg("iowait"), py::arg("load"));
+    module.def("run_idle", &run_scenario, py::arg("scenario"), py::arg("policy"), py::kw_only(),
+               py::arg("runs"), py::arg("first"), py::arg("seed"), py::arg("threads"),
+               py::arg("progress") = py::none());
     module.def("run_idle_timeline", &run_timeline, py::arg("scenario"), py::arg("policy"), py::kw_only(),
                py::arg("seed"), py::arg("replicate"));
 }

@@ -9,9 +9,9 @@ import threading
 import numpy as np
 import pytest
 from scipy import stats
-from torpor._core import RandomStream
 
 from torpor import _core
+from torpor._core import RandomStream
 
 DRAWS = 50_000
 # A test of fixed draws either always passes or never; the level only says how odd a right generator may look.

@@ -19,8 +19,8 @@ struct StateCounters {
     bool operator==(const StateCounters&) const = default;
 };
 
-/// Counters of one CPU, booked as the idle core does (`above` and `below` exist since 5.1). The residency is the raw one:
-/// it includes the time to go down and to come up.
+/// Counters of one CPU, booked as the idle core does (`above` and `below` exist since 5.1). The residency is
+/// the raw one: it includes the time to go down and to come up.
 class Counters {
   public:
     void reset() { states_ = {}; }

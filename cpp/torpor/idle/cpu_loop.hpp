@@ -27,20 +27,21 @@ enum class TimelineKind : std::uint16_t { enter_state = 1, leave_state = 2, tick
 
 /// The idle loop of one CPU with policy P: select, tick, entry, wakeup, handlers, reflect, again.
 ///
-/// Interrupts are served in the order device or IPI, hrtimer, tick, round after round until nothing is due. An interrupt
-/// that wakes no task leaves the tick as it was; one that does restarts it on the way out. `idle_entry_ns` (the kernel's
-/// idle entry time) is the end of the last interrupt; sleep length and next event are measured from it. Rules: the idle
-/// loop of Linux 4.17 to 7.1, one variant apart (see Tick). Times are nanoseconds since the start of the run.
+/// Interrupts are served in the order device or IPI, hrtimer, tick, round after round until nothing is due.
+/// An interrupt that wakes no task leaves the tick as it was; one that does restarts it on the way out.
+/// `idle_entry_ns` (the kernel's idle entry time) is the end of the last interrupt; sleep length and next
+/// event are measured from it. Rules: the idle loop of Linux 4.17 to 7.1, one variant apart (see Tick). Times
+/// are nanoseconds since the start of the run.
 ///
-/// Left out: forced idle, suspend-to-idle, offline CPUs, coupled states, and the cap on sleep length of the CPU that keeps
-/// the time.
+/// Left out: forced idle, suspend-to-idle, offline CPUs, coupled states, and the cap on sleep length of the
+/// CPU that keeps the time.
 template <class P>
 class CpuLoop {
   public:
     static constexpr bool kIsBound = std::same_as<P, OracleChooser>;
 
-    CpuLoop(const Scenario& scenario, int cpu, const StateTable& table, const P& policy, TickLength tick_length,
-            TickLoop loop, PollLimit poll_limit)
+    CpuLoop(const Scenario& scenario, int cpu, const StateTable& table, const P& policy,
+            TickLength tick_length, TickLoop loop, PollLimit poll_limit)
         : costs_{&scenario.board.idle_costs},
           table_{&table},
           fresh_policy_{policy},
@@ -84,7 +85,8 @@ class CpuLoop {
     std::int64_t now_ns() const { return now_ns_; }
     int state() const { return state_; }
 
-    /// From the top of the loop to the entry of a state; returns the instant of entry. Refused entries are played on the way.
+    /// From the top of the loop to the entry of a state; returns the instant of entry. Refused entries are
+    /// played on the way.
     std::int64_t select() {
         for (;;) {
             const std::int64_t hrtimer_ns = pending_.next_hrtimer_ns();
@@ -100,7 +102,8 @@ class CpuLoop {
             input.load = load_;
             input.disabled = disabled_;
             input.tick_stopped = tick_.stopped();
-            const Selection selection = ask(input, std::min({wheel_ns, hrtimer_ns, pending_.next_interrupt_ns()}));
+            const Selection selection =
+                ask(input, std::min({wheel_ns, hrtimer_ns, pending_.next_interrupt_ns()}));
             const bool was_stopped = tick_.stopped();
             tick_.apply(selection.stop_tick, may_stop, now_ns_, wheel_ns);
             if (sink_ != nullptr && tick_.stopped() != was_stopped) record_tick();
@@ -115,7 +118,8 @@ class CpuLoop {
         }
     }
 
-    /// From the entry to the end of the wake-up; returns that instant, or kNoTimer if nothing will ever wake the CPU.
+    /// From the entry to the end of the wake-up; returns that instant, or kNoTimer if nothing will ever wake
+    /// the CPU.
     std::int64_t sleep() {
         if (sink_ != nullptr) record(TimelineKind::enter_state, state_);
         served_ = false;
@@ -139,7 +143,8 @@ class CpuLoop {
         return now_ns_;
     }
 
-    /// From the end of the wake-up back to the top of the loop: handlers, reflect, and the tasks that were woken.
+    /// From the end of the wake-up back to the top of the loop: handlers, reflect, and the tasks that were
+    /// woken.
     void wake() {
         const std::int64_t residency_ns = now_ns_ - entered_ns_;
         counters_.book(*table_, state_, residency_ns, disabled_);
@@ -174,8 +179,9 @@ class CpuLoop {
         if constexpr (kIsBound) {
             const bool delayed = policy_.delay_ns() > 0 && !delay_paid_;
             const std::int64_t entry_ns = now_ns_ + to_ns(costs_->select_to_entry);
-            const std::int64_t gap_ns =
-                next_wakeup_ns == kNoTimer ? kNoTimer / 2 : std::max<std::int64_t>(next_wakeup_ns - entry_ns, 0);
+            const std::int64_t gap_ns = next_wakeup_ns == kNoTimer
+                                            ? kNoTimer / 2
+                                            : std::max<std::int64_t>(next_wakeup_ns - entry_ns, 0);
             const int state = delayed ? policy_.shallowest(input.disabled)
                                       : policy_.best(gap_ns, input.latency_limit_us, input.disabled);
             return Selection{state, true};
@@ -199,7 +205,8 @@ class CpuLoop {
         return std::min({tick_.due_ns(), pending_.next_hrtimer_ns(), pending_.next_interrupt_ns()});
     }
 
-    /// A polling CPU takes interrupts as they come and goes on, until a task is to run or the time limit is over.
+    /// A polling CPU takes interrupts as they come and goes on, until a task is to run or the time limit is
+    /// over.
     void poll() {
         std::int64_t length_ns = poll_limit_ns_;
         if constexpr (requires { policy_.poll_limit_ns(); }) {
@@ -292,7 +299,8 @@ class CpuLoop {
         task_left_ns_ += entry.source->task_run_ns;
     }
 
-    /// Out of the idle loop: the tick runs again, the tasks run, interrupted by whatever is due; then idle is entered anew.
+    /// Out of the idle loop: the tick runs again, the tasks run, interrupted by whatever is due; then idle is
+    /// entered anew.
     void run_tasks() {
         if (tick_.stopped()) {
             tick_.restart(now_ns_);

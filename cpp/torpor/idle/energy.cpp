@@ -8,7 +8,9 @@ namespace torpor::idle {
 
 namespace {
 
-double energy_mj(double mw, std::int64_t ns) { return mw * static_cast<double>(ns) * 1e-9; }
+double energy_mj(double mw, std::int64_t ns) {
+    return mw * static_cast<double>(ns) * 1e-9;
+}
 
 int shallowest(const std::array<int, kMaxStates>& idle_in) {
     int state = 0;
@@ -39,8 +41,9 @@ std::optional<ClusterPower> ClusterPower::make(const board::Cluster& cluster, st
     return result;
 }
 
-EnergyLedger::EnergyLedger(const board::Board& board, std::span<const std::size_t> opps, Coordination coordination,
-                           std::span<const std::uint32_t> disabled, std::int64_t latency_limit_us)
+EnergyLedger::EnergyLedger(const board::Board& board, std::span<const std::size_t> opps,
+                           Coordination coordination, std::span<const std::uint32_t> disabled,
+                           std::int64_t latency_limit_us)
     : coordination_{coordination}, cpus_(static_cast<std::size_t>(board.cpu_count())) {
     for (std::size_t c = 0; c < board.clusters.size(); ++c) {
         const board::Cluster& given = board.clusters[c];
@@ -121,7 +124,8 @@ void EnergyLedger::change_level(Cluster& cluster) const {
         cluster.down_mj = cluster.up_mj = 0.0;
     }
     if (cluster.power && level > cluster.level) {
-        const double paid_mj = cluster.level == kUp ? 0.0 : cluster.power->cluster_transition_mj(cluster.level);
+        const double paid_mj =
+            cluster.level == kUp ? 0.0 : cluster.power->cluster_transition_mj(cluster.level);
         cluster.down_mj += cluster.power->cluster_transition_mj(level) - paid_mj;
     }
     cluster.level = level;

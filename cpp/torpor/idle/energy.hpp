@@ -13,19 +13,22 @@
 
 // Energy of idle periods.
 //
-// A CPU takes its state's power from entry to the end of the wake-up (the residency that the kernel books) and its operating
-// point's power otherwise. A cluster takes its operating point's power while one of its CPUs runs, and the cluster power of
-// the shallowest state among them while all idle (firmware coordination: it goes down only as far as its last CPU allows).
+// A CPU takes its state's power from entry to the end of the wake-up (the residency that the kernel books)
+// and its operating point's power otherwise. A cluster takes its operating point's power while one of its
+// CPUs runs, and the cluster power of the shallowest state among them while all idle (firmware coordination:
+// it goes down only as far as its last CPU allows).
 //
-// Going down costs a transition energy. Nobody publishes it, but the target residency defines it: at exactly that length
-// two neighbouring states cost the same. So T(i) = T(i-1) + (P(i-1) - P(i)) * target_residency(i) with T(0) = 0, once with the
-// CPU's powers, paid at each entry, and once with the cluster's, paid when the cluster really goes down.
+// Going down costs a transition energy. Nobody publishes it, but the target residency defines it: at exactly
+// that length two neighbouring states cost the same. So T(i) = T(i-1) + (P(i-1) - P(i)) * target_residency(i)
+// with T(0) = 0, once with the CPU's powers, paid at each entry, and once with the cluster's, paid when the
+// cluster really goes down.
 namespace torpor::idle {
 
 /// Power model of one cluster; only made for clusters whose tables carry power.
 class ClusterPower {
   public:
-    /// nullopt when the board publishes no power for this cluster. `opp` indexes the cluster's operating points.
+    /// nullopt when the board publishes no power for this cluster. `opp` indexes the cluster's operating
+    /// points.
     static std::optional<ClusterPower> make(const board::Cluster& cluster, std::size_t opp);
 
     double busy_cpu_mw() const { return busy_cpu_mw_; }
@@ -55,19 +58,22 @@ class ClusterPower {
 enum class Coordination {
     /// The firmware, from the states that the CPUs have entered.
     firmware,
-    /// Hindsight: the cluster is down for each stretch in which all its CPUs idle, in whatever states, if that is cheaper
-    /// than staying up. With each CPU's own energy least as well, no policy on the same gaps can spend less: a bound.
+    /// Hindsight: the cluster is down for each stretch in which all its CPUs idle, in whatever states, if
+    /// that is cheaper
+    /// than staying up. With each CPU's own energy least as well, no policy on the same gaps can spend less:
+    /// a bound.
     hindsight,
 };
 
 /// Books the energy of a whole board from entries and exits given in time order.
 class EnergyLedger {
   public:
-    /// `opps[c]` is the operating point of cluster c, an index into its table. Hindsight uses the deepest state that votes the
-    /// cluster down, is not disabled (bit i of disabled[c]) and leaves within the latency limit.
+    /// `opps[c]` is the operating point of cluster c, an index into its table. Hindsight uses the deepest
+    /// state that votes the cluster down, is not disabled (bit i of disabled[c]) and leaves within the
+    /// latency limit.
     EnergyLedger(const board::Board& board, std::span<const std::size_t> opps,
-                 Coordination coordination = Coordination::firmware, std::span<const std::uint32_t> disabled = {},
-                 std::int64_t latency_limit_us = kNoLimitUs);
+                 Coordination coordination = Coordination::firmware,
+                 std::span<const std::uint32_t> disabled = {}, std::int64_t latency_limit_us = kNoLimitUs);
 
     /// All CPUs run from `start_ns` on.
     void reset(std::int64_t start_ns);
@@ -80,7 +86,9 @@ class EnergyLedger {
     /// One CPU's own energy and an equal part of its cluster's, millijoules; these add up to the total.
     double cpu_mj(int cpu) const;
     /// Time for which a cluster was down.
-    std::int64_t cluster_off_ns(int cluster) const { return clusters_[static_cast<std::size_t>(cluster)].off_ns; }
+    std::int64_t cluster_off_ns(int cluster) const {
+        return clusters_[static_cast<std::size_t>(cluster)].off_ns;
+    }
 
   private:
     static constexpr std::int64_t kNoLimitUs = 2000000000;

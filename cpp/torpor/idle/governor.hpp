@@ -11,8 +11,9 @@ namespace torpor::idle {
 /// "No latency limit" of PM QoS, microseconds.
 inline constexpr std::int64_t kNoLatencyLimitUs = 2000000000;
 
-/// Everything that a governor can see when it is asked. It holds no future. A version that does not query the timers
-/// (menu from 6.6, teo from 6.6) must not read sleep_length_ns or next_event_ns where the kernel would not have asked.
+/// Everything that a governor can see when it is asked. It holds no future. A version that does not query the
+/// timers (menu from 6.6, teo from 6.6) must not read sleep_length_ns or next_event_ns where the kernel would
+/// not have asked.
 struct SelectInput {
     /// Time to the next timer event if the tick were stopped; signed, may be expired.
     std::int64_t sleep_length_ns{0};
@@ -38,8 +39,8 @@ struct Selection {
     bool operator==(const Selection&) const = default;
 };
 
-/// What the idle core remembers of the last idle period of one CPU, shared with the governor. The core writes it before
-/// reflect; a governor only ever clears the poll limit flag.
+/// What the idle core remembers of the last idle period of one CPU, shared with the governor. The core writes
+/// it before reflect; a governor only ever clears the poll limit flag.
 struct Device {
     /// Last state entered; governors keep what they need of it themselves.
     int last_state{0};
@@ -49,13 +50,13 @@ struct Device {
     bool poll_limit_hit{false};
 };
 
-/// A cpuidle governor of one CPU: a value, copyable, no allocation. `reflect` is called after each period whose entry was
-/// not refused, with the state entered, whether the tick woke the CPU, and the local clock.
+/// A cpuidle governor of one CPU: a value, copyable, no allocation. `reflect` is called after each period
+/// whose entry was not refused, with the state entered, whether the tick woke the CPU, and the local clock.
 template <class G>
-concept Governor = std::copyable<G> &&
-    requires(G governor, const SelectInput& input, Device& device, int state, bool tick_wakeup, std::int64_t now_ns) {
-        { governor.select(input, device) } -> std::same_as<Selection>;
-        { governor.reflect(state, tick_wakeup, now_ns, device) } -> std::same_as<void>;
-    };
+concept Governor = std::copyable<G> && requires(G governor, const SelectInput& input, Device& device,
+                                                int state, bool tick_wakeup, std::int64_t now_ns) {
+    { governor.select(input, device) } -> std::same_as<Selection>;
+    { governor.reflect(state, tick_wakeup, now_ns, device) } -> std::same_as<void>;
+};
 
 }  // namespace torpor::idle

@@ -41,7 +41,10 @@ StateTable table_of(const board::Cluster& cluster) {
 /// A scenario and what follows from it, shared by the CPUs of a model.
 struct World {
     World(const Scenario& given, const Policy& policy)
-        : scenario{given}, tick_length{given.board.tick_hz}, loop{tick_loop(policy)}, poll_limit{poll_rule(policy)} {
+        : scenario{given},
+          tick_length{given.board.tick_hz},
+          loop{tick_loop(policy)},
+          poll_limit{poll_rule(policy)} {
         for (const board::Cluster& cluster : scenario.board.clusters) tables.push_back(table_of(cluster));
         for (int cpu = 0; cpu < scenario.board.cpu_count(); ++cpu) {
             cluster_of.push_back(
@@ -59,8 +62,8 @@ struct World {
     std::vector<std::size_t> cluster_of;
 };
 
-/// The queue holds one event per CPU, its next entry or its next wake-up, so the ledger sees them in time order. While one
-/// CPU's next event is the earliest of all, it is played without touching the queue.
+/// The queue holds one event per CPU, its next entry or its next wake-up, so the ledger sees them in time
+/// order. While one CPU's next event is the earliest of all, it is played without touching the queue.
 template <class P>
 class PolicyLoop final : public Model::Loop {
   public:
@@ -70,11 +73,11 @@ class PolicyLoop final : public Model::Loop {
                std::int64_t bound_limit_us = kNoLatencyLimitUs)
         : world_{std::move(world)},
           ledger_{world_->scenario.board, world_->scenario.opps,
-                  CpuLoop<P>::kIsBound ? Coordination::hindsight : Coordination::firmware, world_->scenario.disabled,
-                  std::min(world_->scenario.latency_limit_us, bound_limit_us)} {
+                  CpuLoop<P>::kIsBound ? Coordination::hindsight : Coordination::firmware,
+                  world_->scenario.disabled, std::min(world_->scenario.latency_limit_us, bound_limit_us)} {
         for (int cpu = 0; cpu < world_->scenario.board.cpu_count(); ++cpu) {
-            cpus_.emplace_back(world_->scenario, cpu, world_->table(cpu), make_policy(cpu), world_->tick_length,
-                               world_->loop, world_->poll_limit);
+            cpus_.emplace_back(world_->scenario, cpu, world_->table(cpu), make_policy(cpu),
+                               world_->tick_length, world_->loop, world_->poll_limit);
         }
         queue_.reserve(cpus_.size());
     }

@@ -12,8 +12,8 @@
 
 namespace torpor::idle {
 
-/// All CPUs of a board going idle under one policy. Built once per (scenario, policy), run once per replicate: replicate r of
-/// a seed meets the same arrivals, refusals and tick phase whatever the policy.
+/// All CPUs of a board going idle under one policy. Built once per (scenario, policy), run once per
+/// replicate: replicate r of a seed meets the same arrivals, refusals and tick phase whatever the policy.
 ///
 /// The loop is compiled for each policy by itself; the one indirect call is that of run().
 class Model {

@@ -11,15 +11,16 @@
 // Bounds, not governors: they are told when the next wakeup comes, which no kernel can know.
 namespace torpor::idle {
 
-/// Chooses the state in which one idle period of known length costs the CPU least (ClusterPower::period_mj; the deeper one of
-/// equals), among the enabled ones whose exit latency is within the limit, or the first enabled one if none is. A board
-/// without power data gets the deepest state whose target residency fits, which by definition of that residency is the
-/// same. The tick is always stopped, and clusters go down in hindsight (Coordination). With `delay_ns`, every period first
-/// spends that long in the shallowest enabled state: the price of a policy that has to watch before it knows.
+/// Chooses the state in which one idle period of known length costs the CPU least (ClusterPower::period_mj;
+/// the deeper one of equals), among the enabled ones whose exit latency is within the limit, or the first
+/// enabled one if none is. A board without power data gets the deepest state whose target residency fits,
+/// which by definition of that residency is the same. The tick is always stopped, and clusters go down in
+/// hindsight (Coordination). With `delay_ns`, every period first spends that long in the shallowest enabled
+/// state: the price of a policy that has to watch before it knows.
 class OracleChooser {
   public:
-    OracleChooser(const StateTable& table, std::optional<ClusterPower> power, std::span<const std::int64_t> wake_ns,
-                  std::int64_t latency_limit_us, std::int64_t delay_ns)
+    OracleChooser(const StateTable& table, std::optional<ClusterPower> power,
+                  std::span<const std::int64_t> wake_ns, std::int64_t latency_limit_us, std::int64_t delay_ns)
         : table_{&table}, power_{power}, latency_limit_us_{latency_limit_us}, delay_ns_{delay_ns} {
         for (std::size_t i = 0; i < wake_ns.size(); ++i) wake_ns_[i] = wake_ns[i];
     }

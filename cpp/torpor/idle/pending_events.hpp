@@ -38,7 +38,8 @@ class PendingEvents {
         return next;
     }
 
-    /// The entry of `kind` that is due first, nullptr if none is due by `now_ns`; ties go to the source named first.
+    /// The entry of `kind` that is due first, nullptr if none is due by `now_ns`; ties go to the source named
+    /// first.
     Entry* due(SourceKind kind, std::int64_t now_ns) {
         Entry* found = nullptr;
         for (Entry& entry : entries_) {

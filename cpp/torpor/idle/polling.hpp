@@ -9,9 +9,9 @@
 
 namespace torpor::idle {
 
-/// How long a polling state spins before it gives up. Up to 4.20: a sixteenth of the tick. 5.0 to 5.10: the target residency
-/// of the first enabled deeper state. From 5.11: that of the first one of at least 10 us. Each at most a sixteenth of the tick.
-/// A governor with a limit of its own (haltpoll) overrides it.
+/// How long a polling state spins before it gives up. Up to 4.20: a sixteenth of the tick. 5.0 to 5.10: the
+/// target residency of the first enabled deeper state. From 5.11: that of the first one of at least 10 us.
+/// Each at most a sixteenth of the tick. A governor with a limit of its own (haltpoll) overrides it.
 enum class PollRule { sixteenth, first_deeper, first_deeper_10us };
 
 struct PollLimit {
@@ -36,7 +36,8 @@ inline PollRule poll_rule(const Policy& policy) {
         if (menu->version == MenuVersion::v5_4) return PollRule::first_deeper;
     }
     const auto* teo = std::get_if<Teo>(&policy);
-    return teo != nullptr && teo->version == TeoVersion::v5_5 ? PollRule::first_deeper : PollRule::first_deeper_10us;
+    return teo != nullptr && teo->version == TeoVersion::v5_5 ? PollRule::first_deeper
+                                                              : PollRule::first_deeper_10us;
 }
 
 }  // namespace torpor::idle

@@ -10,7 +10,8 @@
 
 namespace torpor::idle {
 
-/// Order statistics of the time from a wakeup (interrupt or timer, not the tick) to the first handler, nearest rank.
+/// Order statistics of the time from a wakeup (interrupt or timer, not the tick) to the first handler,
+/// nearest rank.
 struct LatencySummary {
     std::int64_t wakeups{0};
     std::int64_t p50_ns{0};

@@ -28,7 +28,8 @@ void validate(const Scenario& scenario) {
     }
     const std::size_t clusters = scenario.board.clusters.size();
     if (scenario.disabled.size() != clusters || scenario.opps.size() != clusters) {
-        throw ConfigError("disabled, opps", "one entry per cluster is needed (" + std::to_string(clusters) + ")");
+        throw ConfigError("disabled, opps",
+                          "one entry per cluster is needed (" + std::to_string(clusters) + ")");
     }
     std::set<std::string> names;
     for (const Source& source : scenario.sources) {

@@ -13,10 +13,10 @@ namespace torpor::idle {
 /// The kernel's "no timer", KTIME_MAX in nanoseconds.
 inline constexpr std::int64_t kNoTimer = std::numeric_limits<std::int64_t>::max();
 
-/// The scheduler tick of one CPU. Running, it fires on a grid that all CPUs share; stopped, its timer is aimed at the next
-/// timer-wheel expiry or at nothing. Three idle loops differ in what they do with a governor's answer while the tick is
-/// already stopped: 4.17 and 4.18 leave everything as it is, Leo Yan's patch (August 2018) restarts the tick, 4.19 and
-/// later stop it again, which only refreshes the aim.
+/// The scheduler tick of one CPU. Running, it fires on a grid that all CPUs share; stopped, its timer is
+/// aimed at the next timer-wheel expiry or at nothing. Three idle loops differ in what they do with a
+/// governor's answer while the tick is already stopped: 4.17 and 4.18 leave everything as it is, Leo Yan's
+/// patch (August 2018) restarts the tick, 4.19 and later stop it again, which only refreshes the aim.
 class Tick {
   public:
     Tick(TickLength length, TickLoop loop) : length_{length}, loop_{loop} {}
@@ -83,7 +83,8 @@ class Tick {
         if (due_ns_ <= now_ns) due_ns_ = grid_before(now_ns) + length_.ns;
     }
 
-    /// The timer fired. Running: re-armed on the grid. Stopped: it stays dead until the next select aims it again.
+    /// The timer fired. Running: re-armed on the grid. Stopped: it stays dead until the next select aims it
+    /// again.
     void serve(std::int64_t now_ns) { due_ns_ = stopped_ ? kNoTimer : grid_before(now_ns) + length_.ns; }
 
   private:

@@ -23,12 +23,14 @@ class Checker {
 
     void at_least(const char* key, std::int64_t value, std::int64_t limit) const {
         if (value < limit) {
-            throw ConfigError(path(key), std::to_string(value) + " must be at least " + std::to_string(limit));
+            throw ConfigError(path(key),
+                              std::to_string(value) + " must be at least " + std::to_string(limit));
         }
     }
     void ordered(const char* low_key, std::int64_t low, const char* high_key, std::int64_t high) const {
         if (low > high) {
-            throw ConfigError(path(low_key), std::to_string(low) + " is above " + high_key + "=" + std::to_string(high));
+            throw ConfigError(path(low_key),
+                              std::to_string(low) + " is above " + high_key + "=" + std::to_string(high));
         }
     }
     std::string path(const char* key) const { return "source '" + source_->name + "'." + key; }
@@ -41,55 +43,60 @@ class Checker {
 
 void validate(const Source& source, int cpu_count) {
     const Checker check{source};
-    if (source.name.empty()) throw ConfigError("source.name", "a source needs a name: it keys its random stream");
+    if (source.name.empty())
+        throw ConfigError("source.name", "a source needs a name: it keys its random stream");
     if (source.cpu < 0 || source.cpu >= cpu_count) {
-        throw ConfigError(check.path("cpu"),
-                          std::to_string(source.cpu) + " is not on the board (0.." + std::to_string(cpu_count - 1) + ")");
+        throw ConfigError(check.path("cpu"), std::to_string(source.cpu) + " is not on the board (0.." +
+                                                 std::to_string(cpu_count - 1) + ")");
     }
     check.at_least("chain_first_ns", source.chain_first_ns, 0);
     check.at_least("chain_next_ns", source.chain_next_ns, source.chain_repeats > 0 ? 1 : 0);
     check.at_least("chain_repeats", source.chain_repeats, 0);
     check.at_least("task_run_ns", source.task_run_ns, 0);
-    std::visit(Overloaded{
-                   [&](const PeriodicArrivals& a) {
-                       check.at_least("period_ns", a.period_ns, 1);
-                       check.at_least("first_ns", a.first_ns, 0);
-                       check.at_least("first_spread_ns", a.first_spread_ns, 0);
-                       check.at_least("jitter_ns", a.jitter_ns, 0);
-                   },
-                   [&](const PoissonArrivals& a) { check.at_least("mean_gap_ns", a.mean_gap_ns, 1); },
-                   [&](const LognormalArrivals& a) {
-                       check.at_least("median_gap_ns", a.median_gap_ns, 1);
-                       if (!(a.sigma >= 0.0 && a.sigma <= 10.0)) {
-                           throw ConfigError(check.path("sigma"), std::to_string(a.sigma) + " is outside 0..10");
-                       }
-                   },
-                   [&](const BurstyArrivals& a) {
-                       check.at_least("quiet_min_ns", a.quiet_min_ns, 1);
-                       check.at_least("gap_min_ns", a.gap_min_ns, 1);
-                       check.at_least("burst_min", a.burst_min, 1);
-                       check.ordered("quiet_min_ns", a.quiet_min_ns, "quiet_max_ns", a.quiet_max_ns);
-                       check.ordered("gap_min_ns", a.gap_min_ns, "gap_max_ns", a.gap_max_ns);
-                       check.ordered("burst_min", a.burst_min, "burst_max", a.burst_max);
-                   },
-                   [&](const RecordedArrivals& a) {
-                       const auto back = std::adjacent_find(a.times_ns.begin(), a.times_ns.end(), std::greater{});
-                       if (back != a.times_ns.end()) {
-                           throw ConfigError(check.path("times_ns"), std::to_string(*back) + " is followed by " +
-                                                                         std::to_string(*(back + 1)) +
-                                                                         ": times must ascend");
-                       }
-                       if (!a.times_ns.empty()) check.at_least("times_ns[0]", a.times_ns.front(), 0);
-                   },
-               },
-               source.arrivals);
+    std::visit(
+        Overloaded{
+            [&](const PeriodicArrivals& a) {
+                check.at_least("period_ns", a.period_ns, 1);
+                check.at_least("first_ns", a.first_ns, 0);
+                check.at_least("first_spread_ns", a.first_spread_ns, 0);
+                check.at_least("jitter_ns", a.jitter_ns, 0);
+            },
+            [&](const PoissonArrivals& a) { check.at_least("mean_gap_ns", a.mean_gap_ns, 1); },
+            [&](const LognormalArrivals& a) {
+                check.at_least("median_gap_ns", a.median_gap_ns, 1);
+                if (!(a.sigma >= 0.0 && a.sigma <= 10.0)) {
+                    throw ConfigError(check.path("sigma"), std::to_string(a.sigma) + " is outside 0..10");
+                }
+            },
+            [&](const BurstyArrivals& a) {
+                check.at_least("quiet_min_ns", a.quiet_min_ns, 1);
+                check.at_least("gap_min_ns", a.gap_min_ns, 1);
+                check.at_least("burst_min", a.burst_min, 1);
+                check.ordered("quiet_min_ns", a.quiet_min_ns, "quiet_max_ns", a.quiet_max_ns);
+                check.ordered("gap_min_ns", a.gap_min_ns, "gap_max_ns", a.gap_max_ns);
+                check.ordered("burst_min", a.burst_min, "burst_max", a.burst_max);
+            },
+            [&](const RecordedArrivals& a) {
+                const auto back = std::adjacent_find(a.times_ns.begin(), a.times_ns.end(), std::greater{});
+                if (back != a.times_ns.end()) {
+                    throw ConfigError(check.path("times_ns"), std::to_string(*back) + " is followed by " +
+                                                                  std::to_string(*(back + 1)) +
+                                                                  ": times must ascend");
+                }
+                if (!a.times_ns.empty()) check.at_least("times_ns[0]", a.times_ns.front(), 0);
+            },
+        },
+        source.arrivals);
 }
 
-ArrivalStream::ArrivalStream(const Arrivals& arrivals, RandomStream random) : arrivals_{&arrivals}, random_{random} {}
+ArrivalStream::ArrivalStream(const Arrivals& arrivals, RandomStream random)
+    : arrivals_{&arrivals}, random_{random} {}
 
 std::int64_t ArrivalStream::next_ns() {
     const bool first = drawn_++ == 0;
-    const auto uniform = [this](std::int64_t low, std::int64_t high) { return UniformInt{low, high}(random_); };
+    const auto uniform = [this](std::int64_t low, std::int64_t high) {
+        return UniformInt{low, high}(random_);
+    };
     const std::int64_t gap_ns = std::visit(
         Overloaded{
             [&](const PeriodicArrivals& a) {

@@ -8,12 +8,12 @@
 
 #include "torpor/base/random.hpp"
 
-// What wakes the CPUs: a set of named sources. Each source owns a random stream of its own name, so that adding one moves
-// no other, and its arrivals do not depend on the policy: two policies meet the same world.
+// What wakes the CPUs: a set of named sources. Each source owns a random stream of its own name, so that
+// adding one moves no other, and its arrivals do not depend on the policy: two policies meet the same world.
 namespace torpor::idle {
 
-/// One arrival each `period_ns`, the first at `first_ns` plus a uniform share of `first_spread_ns`; every gap is lengthened by
-/// a uniform share of `jitter_ns`.
+/// One arrival each `period_ns`, the first at `first_ns` plus a uniform share of `first_spread_ns`; every gap
+/// is lengthened by a uniform share of `jitter_ns`.
 struct PeriodicArrivals {
     std::int64_t period_ns{0};
     std::int64_t first_ns{0};
@@ -38,7 +38,8 @@ struct LognormalArrivals {
     bool operator==(const LognormalArrivals&) const = default;
 };
 
-/// Bursts of `burst_min..burst_max` arrivals with uniform gaps `gap_min_ns..gap_max_ns`, parted by uniform quiet times.
+/// Bursts of `burst_min..burst_max` arrivals with uniform gaps `gap_min_ns..gap_max_ns`, parted by uniform
+/// quiet times.
 struct BurstyArrivals {
     std::int64_t quiet_min_ns{0};
     std::int64_t quiet_max_ns{0};
@@ -64,7 +65,7 @@ using Arrivals =
 enum class SourceKind {
     interrupt,  // not at all: a device or another CPU
     hrtimer,    // programmed in the clock-event device, seen by the governor
-    wheel,      // timer wheel: expires on a tick (or on the stopped tick's re-aimed timer), seen by the governor
+    wheel,  // timer wheel: expires on a tick (or on the stopped tick's re-aimed timer), seen by the governor
 };
 
 /// A source of wakeups of one CPU, and what its handler does.
@@ -73,11 +74,13 @@ struct Source {
     int cpu{0};
     SourceKind kind{SourceKind::interrupt};
     Arrivals arrivals;
-    /// Each arrival arms an hrtimer `chain_first_ns` ahead, which re-arms itself `chain_next_ns` ahead `chain_repeats` times.
+    /// Each arrival arms an hrtimer `chain_first_ns` ahead, which re-arms itself `chain_next_ns` ahead
+    /// `chain_repeats` times.
     std::int64_t chain_first_ns{0};
     std::int64_t chain_next_ns{0};
     int chain_repeats{0};
-    /// Run time of the task that the handler wakes; 0 wakes none, so the idle loop goes on with the tick as it was.
+    /// Run time of the task that the handler wakes; 0 wakes none, so the idle loop goes on with the tick as
+    /// it was.
     std::int64_t task_run_ns{0};
 
     bool has_chain() const { return chain_first_ns > 0; }

@@ -9,8 +9,9 @@ namespace torpor::idle {
 namespace {
 
 // hi6220: exit latency / target residency 1/1, 950/1000, 1500/2700 us.
-const StateTable kTable{std::array<GovernorState, 3>{
-    GovernorState{1000, 1000, false}, GovernorState{950000, 1000000, false}, GovernorState{1500000, 2700000, false}}};
+const StateTable kTable{std::array<GovernorState, 3>{GovernorState{1000, 1000, false},
+                                                     GovernorState{950000, 1000000, false},
+                                                     GovernorState{1500000, 2700000, false}}};
 
 StateCounters booked(int state, std::int64_t residency_ns, std::uint32_t disabled = 0) {
     Counters counters;

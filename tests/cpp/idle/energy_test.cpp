@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::int64_t kSecond = 1000000000;
 
-/// Two CPUs in one cluster: WFI 10 mW, CPU off 2 mW, cluster off 0 mW; the cluster takes 40 mW until it is off; busy 100 + 50.
+/// Two CPUs in one cluster: WFI 10 mW, CPU off 2 mW, cluster off 0 mW; the cluster takes 40 mW until it is
+/// off; busy 100 + 50.
 board::Board two_cpus() {
     board::Cluster cluster;
     cluster.name = "c";
@@ -115,7 +116,8 @@ TEST(EnergyLedger, TheCpusAddUpToTheTotal) {
 
 // 2 ms of both idle cost 80 uJ up and 120 uJ down; 4 ms cost 160 uJ up.
 TEST(EnergyLedger, HindsightTakesTheClusterDownWhenThatPays) {
-    for (const auto& [length_ns, mj, off_ns] : {std::tuple{2000000L, 0.080, 0L}, std::tuple{4000000L, 0.120, 4000000L}}) {
+    for (const auto& [length_ns, mj, off_ns] :
+         {std::tuple{2000000L, 0.080, 0L}, std::tuple{4000000L, 0.120, 4000000L}}) {
         EnergyLedger ledger{two_cpus(), kFirstOpp, Coordination::hindsight};
         ledger.enter(0, 1, 0);
         ledger.enter(1, 1, 0);

@@ -18,10 +18,11 @@
 namespace torpor::idle {
 namespace {
 
-const std::vector<std::string> kGovernors{
-    "menu(version=4.18)", "menu(version=4.18+P1, loop=leo)", "menu(version=4.19)", "menu(version=6.1.192)",
-    "menu(version=7.1)",  "teo(version=5.5)",                "teo(version=6.1)",   "teo(version=7.1)",
-    "ladder(version=6.1)"};
+const std::vector<std::string> kGovernors{"menu(version=4.18)", "menu(version=4.18+P1, loop=leo)",
+                                          "menu(version=4.19)", "menu(version=6.1.192)",
+                                          "menu(version=7.1)",  "teo(version=5.5)",
+                                          "teo(version=6.1)",   "teo(version=7.1)",
+                                          "ladder(version=6.1)"};
 
 /// Two clusters of two CPUs with power, lognormal interrupts on all of them, timers on one, tasks on another.
 Scenario busy_scenario(int hz) {
@@ -158,9 +159,9 @@ TEST(IdleModel, IdleAndBusyTimeAddUpToTheRun) {
     for (const std::string& policy : kGovernors) {
         const Result result = run(busy_scenario(300), policy);
         for (const CpuResult& cpu : result.cpus) {
-            const std::int64_t idle_ns =
-                std::accumulate(cpu.states.begin(), cpu.states.end(), std::int64_t{0},
-                                [](std::int64_t sum, const StateCounters& state) { return sum + state.residency_ns; });
+            const std::int64_t idle_ns = std::accumulate(
+                cpu.states.begin(), cpu.states.end(), std::int64_t{0},
+                [](std::int64_t sum, const StateCounters& state) { return sum + state.residency_ns; });
             EXPECT_LT(idle_ns, cpu.end_ns) << policy;
             EXPECT_GT(idle_ns, cpu.end_ns / 2) << policy;
             EXPECT_GE(cpu.end_ns, 2000000000) << policy;

@@ -7,8 +7,8 @@
 
 #include "torpor/idle/scenario.hpp"
 
-// The deterministic reference run "R1": one CPU of a board, an IPI every 50.037 ms (so that its phase against the tick
-// drifts), a 4 ms timer, ten of 1 ms; 10 s, ticks on a grid through zero.
+// The deterministic reference run "R1": one CPU of a board, an IPI every 50.037 ms (so that its phase against
+// the tick drifts), a 4 ms timer, ten of 1 ms; 10 s, ticks on a grid through zero.
 namespace torpor::idle::reference {
 
 inline board::IdleCosts costs() {

@@ -22,7 +22,9 @@ struct Row {
     std::int64_t restarts;
 };
 
-std::ostream& operator<<(std::ostream& out, const Row& row) { return out << row.policy << " at HZ " << row.hz; }
+std::ostream& operator<<(std::ostream& out, const Row& row) {
+    return out << row.policy << " at HZ " << row.hz;
+}
 
 CpuResult run(const Scenario& scenario, const std::string& policy) {
     Model model{scenario, parse_policy(policy)};
@@ -82,26 +84,27 @@ constexpr std::array<std::int64_t, 3> kSeven250{1964147000, 0, 7988403000};
 
 INSTANTIATE_TEST_SUITE_P(
     Hz250, ReferenceRun,
-    testing::Values(Row{"menu(version=4.18)", 250, kDeep250, {1998, 0, 399}, 8, 0},
-                    Row{"menu(version=4.18+P1)", 250, kDeep250, {1998, 0, 399}, 8, 0},
-                    Row{"menu(version=4.18+P2)", 250, kDeep250, {1998, 0, 399}, 8, 0},
-                    Row{"menu(version=4.18+rjw-reply)", 250, kDeep250, {1998, 0, 399}, 8, 0},
-                    Row{"menu(version=4.18+leo-reply)", 250, kDeep250, {1998, 0, 399}, 8, 0},
-                    Row{"menu(version=4.19)", 250, kDeep250, {1998, 0, 399}, 8, 0},
-                    Row{"menu(version=6.1)", 250, kDeep250, {1998, 0, 399}, 8, 0},
-                    Row{"menu(version=6.1.192)", 250, {1988009000, 0, 7964403000}, {1997, 0, 399}, 7, 0},
-                    Row{"menu(version=4.18, loop=leo)", 250, kRestarted250, {2567, 83, 406}, 715, 206},
-                    Row{"menu(version=4.18+P1, loop=leo)", 250, kRestarted250, {2567, 83, 406}, 715, 206},
-                    Row{"menu(version=4.18+P2, loop=leo)", 250, {2028146000, 0, 7912491000}, {2503, 0, 403}, 526, 203},
-                    Row{"menu(version=6.12.117)", 250, kSeven250, {1991, 0, 399}, 1, 0},
-                    Row{"menu(version=7.0)", 250, kSeven250, {1991, 0, 399}, 1, 0},
-                    Row{"menu(version=7.1)", 250, {2753177000, 0, 7199373000}, {2189, 0, 201}, 1, 0},
-                    Row{"teo(version=5.5, first_update=false)", 250, kTeo, {1990, 0, 399}, 0, 0},
-                    Row{"teo(version=6.1, first_update=false)", 250, kTeo, {1990, 0, 399}, 0, 0},
-                    Row{"teo(version=6.12.117, first_update=false)", 250, kTeo, {1990, 0, 399}, 0, 0},
-                    Row{"teo(version=7.1, first_update=false)", 250, {2749180000, 0, 7203370000}, {2188, 0, 202}, 1, 0},
-                    Row{"teo(version=7.1)", 250, {2749180000, 0, 7203393000}, {2188, 0, 201}, 0, 0},
-                    Row{"ladder(version=6.1)", 250, kLadder, {1595, 794, 0}, 0, 0}));
+    testing::Values(
+        Row{"menu(version=4.18)", 250, kDeep250, {1998, 0, 399}, 8, 0},
+        Row{"menu(version=4.18+P1)", 250, kDeep250, {1998, 0, 399}, 8, 0},
+        Row{"menu(version=4.18+P2)", 250, kDeep250, {1998, 0, 399}, 8, 0},
+        Row{"menu(version=4.18+rjw-reply)", 250, kDeep250, {1998, 0, 399}, 8, 0},
+        Row{"menu(version=4.18+leo-reply)", 250, kDeep250, {1998, 0, 399}, 8, 0},
+        Row{"menu(version=4.19)", 250, kDeep250, {1998, 0, 399}, 8, 0},
+        Row{"menu(version=6.1)", 250, kDeep250, {1998, 0, 399}, 8, 0},
+        Row{"menu(version=6.1.192)", 250, {1988009000, 0, 7964403000}, {1997, 0, 399}, 7, 0},
+        Row{"menu(version=4.18, loop=leo)", 250, kRestarted250, {2567, 83, 406}, 715, 206},
+        Row{"menu(version=4.18+P1, loop=leo)", 250, kRestarted250, {2567, 83, 406}, 715, 206},
+        Row{"menu(version=4.18+P2, loop=leo)", 250, {2028146000, 0, 7912491000}, {2503, 0, 403}, 526, 203},
+        Row{"menu(version=6.12.117)", 250, kSeven250, {1991, 0, 399}, 1, 0},
+        Row{"menu(version=7.0)", 250, kSeven250, {1991, 0, 399}, 1, 0},
+        Row{"menu(version=7.1)", 250, {2753177000, 0, 7199373000}, {2189, 0, 201}, 1, 0},
+        Row{"teo(version=5.5, first_update=false)", 250, kTeo, {1990, 0, 399}, 0, 0},
+        Row{"teo(version=6.1, first_update=false)", 250, kTeo, {1990, 0, 399}, 0, 0},
+        Row{"teo(version=6.12.117, first_update=false)", 250, kTeo, {1990, 0, 399}, 0, 0},
+        Row{"teo(version=7.1, first_update=false)", 250, {2749180000, 0, 7203370000}, {2188, 0, 202}, 1, 0},
+        Row{"teo(version=7.1)", 250, {2749180000, 0, 7203393000}, {2188, 0, 201}, 0, 0},
+        Row{"ladder(version=6.1)", 250, kLadder, {1595, 794, 0}, 0, 0}));
 
 TEST(ReferenceRunControls, BoardsWithDeeperResidenciesStickElsewhere) {
     const CpuResult hz1000 = run(reference::scenario(reference::hi3660_a73(1000)), "menu(version=4.18)");
@@ -122,12 +125,15 @@ struct Phase {
 
 // The result of the patched kernel depends on where the IPI falls between two ticks.
 TEST(ReferenceRunPhases, ThePatchedKernelDependsOnThePhaseOfTheIpi) {
-    for (const Phase& phase : {Phase{0, 2.41, 7.48}, Phase{25, 3.38, 6.49}, Phase{75, 2.40, 7.49}, Phase{500, 1.92, 7.98}}) {
+    for (const Phase& phase :
+         {Phase{0, 2.41, 7.48}, Phase{25, 3.38, 6.49}, Phase{75, 2.40, 7.49}, Phase{500, 1.92, 7.98}}) {
         const Scenario scenario =
             reference::scenario(reference::hi6220(1000), 50000000 + phase.phase_us * 1000, 50000000);
         const CpuResult result = run(scenario, "menu(version=4.18+P1, loop=leo)");
-        EXPECT_NEAR(static_cast<double>(result.states[0].residency_ns) * 1e-9, phase.c0_s, 0.006) << phase.phase_us;
-        EXPECT_NEAR(static_cast<double>(result.states[2].residency_ns) * 1e-9, phase.c2_s, 0.006) << phase.phase_us;
+        EXPECT_NEAR(static_cast<double>(result.states[0].residency_ns) * 1e-9, phase.c0_s, 0.006)
+            << phase.phase_us;
+        EXPECT_NEAR(static_cast<double>(result.states[2].residency_ns) * 1e-9, phase.c2_s, 0.006)
+            << phase.phase_us;
     }
 }
 
@@ -135,7 +141,8 @@ TEST(ReferenceRunPhases, ThePatchedKernelDependsOnThePhaseOfTheIpi) {
 TEST(ReferenceRunKnifeEdge, WithoutExitCostOnlyBothPatchesTogetherHelp) {
     Scenario scenario = reference::scenario(reference::hi6220(1000));
     scenario.board.idle_costs.interrupt_exit = from_ns(0);
-    for (const char* policy : {"menu(version=4.18)", "menu(version=4.18+P1)", "menu(version=4.18, loop=leo)"}) {
+    for (const char* policy :
+         {"menu(version=4.18)", "menu(version=4.18+P1)", "menu(version=4.18, loop=leo)"}) {
         const CpuResult result = run(scenario, policy);
         EXPECT_NEAR(static_cast<double>(result.states[0].residency_ns) * 1e-9, 0.008, 0.0006) << policy;
         EXPECT_NEAR(static_cast<double>(result.states[1].residency_ns) * 1e-9, 9.921, 0.0006) << policy;

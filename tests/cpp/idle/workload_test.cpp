@@ -44,7 +44,8 @@ TEST(ArrivalStream, PoissonGapsHaveTheirMean) {
     EXPECT_NEAR(mean_gap_ns(PoissonArrivals{1000000}, 40000), 1e6, 5e6 / 200);
 }
 
-// exp(sigma^2 / 2) is the ratio of mean to median; the relative standard error of the mean is 1.3 / sqrt(n) at sigma 1.
+// exp(sigma^2 / 2) is the ratio of mean to median; the relative standard error of the mean is 1.3 / sqrt(n)
+// at sigma 1.
 TEST(ArrivalStream, LognormalGapsHaveTheirMean) {
     EXPECT_NEAR(mean_gap_ns(LognormalArrivals{1000000, 1.0}, 40000), 1648721, 5 * 1.3 / 200 * 1648721);
 }
