@@ -3,17 +3,13 @@ Private extension of torpor: use the package's modules instead.
 """
 
 from __future__ import annotations
-
 import collections.abc
 import enum
-import typing
-
 import numpy
 import numpy.typing
+import typing
 
 __all__: list[str] = [
-    "MAX_IDLE_STATES",
-    "NO_LATENCY_LIMIT_US",
     "Board",
     "BurstyArrivals",
     "Cancelled",
@@ -30,8 +26,10 @@ __all__: list[str] = [
     "InternalError",
     "Ladder",
     "LognormalArrivals",
+    "MAX_IDLE_STATES",
     "Menu",
     "ModelError",
+    "NO_LATENCY_LIMIT_US",
     "Opp",
     "Oracle",
     "ParameterInfo",
@@ -135,7 +133,7 @@ class RandomStream:
         high: typing.SupportsInt | typing.SupportsIndex,
     ) -> numpy.typing.NDArray[numpy.int64]:
         """
-        Low .. high, both included.
+        low .. high, both included.
         """
     def lognormal(
         self,
@@ -347,7 +345,6 @@ class TraceLog:
     """
     Rows of a kernel's text trace, in columns.
     """
-
     def __init__(self, text: bytes, source: str) -> None: ...
     def __len__(self) -> int: ...
     def args_of(self, row: typing.SupportsInt | typing.SupportsIndex) -> str: ...
@@ -391,7 +388,6 @@ class Menu:
     """
     The menu governor of one kernel release.
     """
-
     def __eq__(self, arg0: Menu) -> bool: ...
     def __getstate__(self) -> str: ...
     def __hash__(self) -> int: ...
@@ -411,7 +407,6 @@ class Teo:
     """
     The timer events oriented governor of one kernel release.
     """
-
     def __eq__(self, arg0: Teo) -> bool: ...
     def __getstate__(self) -> str: ...
     def __hash__(self) -> int: ...
@@ -438,7 +433,6 @@ class Ladder:
     """
     The ladder governor of one kernel release.
     """
-
     def __eq__(self, arg0: Ladder) -> bool: ...
     def __getstate__(self) -> str: ...
     def __hash__(self) -> int: ...
@@ -458,7 +452,6 @@ class Haltpoll:
     """
     The governor of KVM guests.
     """
-
     def __eq__(self, arg0: Haltpoll) -> bool: ...
     def __getstate__(self) -> str: ...
     def __hash__(self) -> int: ...
@@ -476,7 +469,6 @@ class Fixed:
     """
     Always the same idle state: a baseline.
     """
-
     def __eq__(self, arg0: Fixed) -> bool: ...
     def __getstate__(self) -> str: ...
     def __hash__(self) -> int: ...
@@ -504,7 +496,6 @@ class Oracle:
     """
     Bound, not a governor: knows when the next wakeup comes.
     """
-
     def __eq__(self, arg0: Oracle) -> bool: ...
     def __getstate__(self) -> str: ...
     def __hash__(self) -> int: ...
@@ -521,7 +512,6 @@ class DelayedOracle:
     """
     Bound, not a governor: waits in the shallowest state, then knows.
     """
-
     def __eq__(self, arg0: DelayedOracle) -> bool: ...
     def __getstate__(self) -> str: ...
     def __hash__(self) -> int: ...
@@ -543,7 +533,6 @@ class ParameterInfo:
     """
     One parameter of a policy.
     """
-
     @property
     def default_value(self) -> str:
         """
@@ -558,7 +547,6 @@ class PolicyInfo:
     """
     What is known of one policy.
     """
-
     @property
     def bound(self) -> bool:
         """
@@ -579,7 +567,6 @@ class StateTable:
     """
     Idle states of one CPU as a governor sees them, shallow to deep.
     """
-
     def __eq__(self, arg0: StateTable) -> bool: ...
     def __getstate__(self) -> tuple[list, list, list]: ...
     def __hash__(self) -> int: ...
@@ -604,7 +591,6 @@ class TickLength:
     """
     Length of the scheduler tick as the kernel computes it from HZ.
     """
-
     def __eq__(self, arg0: TickLength) -> bool: ...
     def __getstate__(self) -> int: ...
     def __hash__(self) -> int: ...
@@ -714,7 +700,6 @@ class ReplayRules:
     """
     Which rules a replay keeps.
     """
-
     def __init__(
         self,
         *,
@@ -739,7 +724,6 @@ class ReplayedCpu:
     """
     Idle periods of one CPU.
     """
-
     @property
     def periods(self) -> dict: ...
     @property
@@ -783,6 +767,8 @@ class TraceWalk:
         cpus: collections.abc.Sequence[ReplayedCpu],
         board: Board,
         opps: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+        hindsight: bool = False,
+        latency_limit_us: typing.SupportsInt | typing.SupportsIndex = 2000000000,
     ) -> dict: ...
     @property
     def begin_ns(self) -> int: ...
