@@ -30,14 +30,6 @@ class Model::Loop {
 
 namespace {
 
-StateTable table_of(const board::Cluster& cluster) {
-    std::vector<GovernorState> states;
-    for (const board::IdleState& state : cluster.idle_states) {
-        states.push_back({to_ns(state.exit_latency), to_ns(state.target_residency), state.polling});
-    }
-    return StateTable{states};
-}
-
 /// A scenario and what follows from it, shared by the CPUs of a model.
 struct World {
     World(const Scenario& given, const Policy& policy)
@@ -45,7 +37,7 @@ struct World {
           tick_length{given.board.tick_hz},
           loop{tick_loop(policy)},
           poll_limit{poll_rule(policy)} {
-        for (const board::Cluster& cluster : scenario.board.clusters) tables.push_back(table_of(cluster));
+        for (const board::Cluster& cluster : scenario.board.clusters) tables.push_back(StateTable::of(cluster));
         for (int cpu = 0; cpu < scenario.board.cpu_count(); ++cpu) {
             cluster_of.push_back(
                 static_cast<std::size_t>(&scenario.board.cluster_of(cpu) - scenario.board.clusters.data()));

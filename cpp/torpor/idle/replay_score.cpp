@@ -16,14 +16,6 @@ struct Step {
     bool enter{false};
 };
 
-StateTable table_of(const board::Cluster& cluster) {
-    std::vector<GovernorState> states;
-    for (const board::IdleState& state : cluster.idle_states) {
-        states.push_back({to_ns(state.exit_latency), to_ns(state.target_residency), state.polling});
-    }
-    return StateTable{states};
-}
-
 void add_period(std::vector<Step>& steps, int cpu, int state, std::int64_t entry_ns, std::int64_t exit_ns) {
     steps.push_back({entry_ns, cpu, state, true});
     steps.push_back({exit_ns, cpu, state, false});
@@ -61,7 +53,7 @@ std::vector<Step> steps_of(const TraceWalk& walk, const std::vector<ClosedCpu>& 
 std::map<int, StateTable> tables_of(const board::Board& board) {
     std::map<int, StateTable> tables;
     for (const board::Cluster& cluster : board.clusters) {
-        const StateTable table = table_of(cluster);
+        const StateTable table = StateTable::of(cluster);
         for (const int cpu : cluster.cpus) tables.emplace(cpu, table);
     }
     return tables;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "torpor/base/error.hpp"
 
@@ -42,6 +43,14 @@ StateTable::StateTable(std::span<const GovernorState> states) {
         residency_us_[i] = whole_us(states[i].target_residency_ns);
         polling_[i] = states[i].polling;
     }
+}
+
+StateTable StateTable::of(const board::Cluster& cluster) {
+    std::vector<GovernorState> states;
+    for (const board::IdleState& state : cluster.idle_states) {
+        states.push_back({to_ns(state.exit_latency), to_ns(state.target_residency), state.polling});
+    }
+    return StateTable{states};
 }
 
 TickLength::TickLength(int frequency_hz) : hz{frequency_hz}, ns{0}, us{0} {

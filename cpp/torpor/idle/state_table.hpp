@@ -26,6 +26,8 @@ class StateTable {
   public:
     /// Throws ConfigError when there are no states or more than kMaxStates, or when a time is negative.
     explicit StateTable(std::span<const GovernorState> states);
+    /// What the governor of a CPU of this cluster sees.
+    static StateTable of(const board::Cluster& cluster);
 
     int count() const { return count_; }
     std::int64_t latency_ns(int i) const { return latency_ns_[index(i)]; }

@@ -219,6 +219,31 @@ class Board:
         """The engine's own record."""
         return self._record
 
+    def opp_indices(self, freq_khz: int | None = None) -> list[int]:
+        """Operating point of each cluster, as an index into its table.
+
+        Parameters
+        ----------
+        freq_khz : int or None, kilohertz
+            Frequency of all clusters that have such an operating point; the others, and all for None, run at
+            their highest.
+
+        Raises
+        ------
+        ConfigError
+            When no cluster has it; the message lists what there is.
+
+        Examples
+        --------
+        >>> Board.load("hikey").opp_indices(729_000)
+        [2, 2]
+        """
+        tables = [[opp.freq_khz for opp in cluster.opps] for cluster in self.clusters]
+        if freq_khz is not None and not any(freq_khz in table for table in tables):
+            known = sorted({frequency for table in tables for frequency in table})
+            raise config_error("opp_khz", f"opp_khz={freq_khz}: {self.name} has {known}")
+        return [table.index(freq_khz) if freq_khz in table else max(len(table) - 1, 0) for table in tables]
+
     @property
     def content_hash(self) -> str:
         """SHA-256 (64 hex digits) of what a model reads: the name and the numbers, not their provenance.

@@ -77,22 +77,6 @@ def _policy_replay(
     return PolicyReplay(policy, total, tuple(cpus))
 
 
-def _opps(board: Board, opp_khz: int | None) -> list[int]:
-    indices = []
-    found = opp_khz is None
-    for cluster in board.clusters:
-        frequencies = [opp.freq_khz for opp in cluster.opps]
-        if opp_khz in frequencies:
-            found = True
-            indices.append(frequencies.index(opp_khz))
-        else:
-            indices.append(max(len(frequencies) - 1, 0))
-    if not found:
-        known = sorted({opp.freq_khz for cluster in board.clusters for opp in cluster.opps})
-        raise ConfigError(f"opp_khz={opp_khz}: {board.name} has {known}")
-    return indices
-
-
 def replay(
     trace: str | os.PathLike[str] | FtraceLog,
     board: Board,
@@ -145,7 +129,7 @@ def replay(
         raise ConfigError("policies: none given")
     limit_us = _core.NO_LATENCY_LIMIT_US if latency_limit_us is None else latency_limit_us
     rules = _core.ReplayRules(warm_up=warm_up, latency_limit_us=limit_us)
-    opps = _opps(board, opp_khz)
+    opps = board.opp_indices(opp_khz)
 
     log = trace if isinstance(trace, FtraceLog) else read_ftrace(trace)
     tables = {cpu: _table(cluster) for cluster in board.clusters for cpu in cluster.cpus}

@@ -95,7 +95,7 @@ class Scenario:
             if self.latency_limit_us is None
             else self.latency_limit_us,
             disabled=self._disabled_masks(),
-            opps=self._opp_indices(),
+            opps=self.board.opp_indices(self.opp_khz),
             refusal_probability=self.refusal_probability,
             iowait=self.iowait,
             load=self.load,
@@ -113,21 +113,6 @@ class Scenario:
             sum(1 << i for i, state in enumerate(cluster.idle_states) if state.name in self.disabled_states)
             for cluster in self.board.clusters
         ]
-
-    def _opp_indices(self) -> list[int]:
-        indices = []
-        found = self.opp_khz is None
-        for cluster in self.board.clusters:
-            frequencies = [opp.freq_khz for opp in cluster.opps]
-            index = max(len(frequencies) - 1, 0)
-            if self.opp_khz in frequencies:
-                index = frequencies.index(self.opp_khz)
-                found = True
-            indices.append(index)
-        if not found:
-            known = sorted({opp.freq_khz for cluster in self.board.clusters for opp in cluster.opps})
-            raise ConfigError(f"opp_khz={self.opp_khz}: {self.board.name} has {known}")
-        return indices
 
     def run(
         self,
