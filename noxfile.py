@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import shutil
 import subprocess
-import tempfile
 import tomllib
 from pathlib import Path
 
@@ -23,7 +21,7 @@ PACKAGES = {  # Debian package -> a file that it brings
 CXX_TOOLS = ("cmake>=3.25", "ninja")
 JOBS = str(os.cpu_count() or 1)
 
-nox.options.sessions = ["tests", "notebooks"]
+nox.options.sessions = ["tests"]
 nox.options.default_venv_backend = "venv"
 nox.options.reuse_existing_virtualenvs = True
 
@@ -52,38 +50,37 @@ def cmake(session: nox.Session, preset: str) -> Path:
     return ROOT / "build" / preset
 
 
-@functools.cache
-def wheel(python: str) -> Path:
-    """Build the package once for all sessions of this call."""
-    folder = Path(tempfile.mkdtemp(prefix="torpor-wheel-"))
-    subprocess.run(
-        [python, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(folder), str(ROOT)], check=True
-    )
+def wheel(python: Path) -> Path:
+    """Build the package, unless the wheel of an earlier session is newer than every source."""
+    folder = ROOT / "build" / "wheel"
+    inputs = [ROOT / "CMakeLists.txt", ROOT / "pyproject.toml", ROOT / "README.md"]
+    inputs += [
+        path for name in ("cmake", "cpp", "python") for path in (ROOT / name).rglob("*") if path.is_file()
+    ]
+    newest = max(path.stat().st_mtime for path in inputs if "__pycache__" not in path.parts)
+    for built in folder.glob("*.whl"):
+        if built.stat().st_mtime > newest:
+            return built
+        built.unlink()
+    subprocess.run([python, "-m", "pip", "wheel", "-q", "--no-deps", "-w", folder, ROOT], check=True)
     (built,) = folder.glob("*.whl")
     return built
 
 
 def install(session: nox.Session, extras: str = "", *others: str) -> None:
     """Install the package, rebuilt from this tree, with what else the session needs."""
-    built = wheel(str(Path(session.bin) / "python"))
+    built = wheel(Path(session.bin) / "python")
     session.run("pip", "uninstall", "-q", "-y", "torpor", silent=True)
     session.install(f"torpor{extras} @ {built.as_uri()}", *others)
 
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """C++ unit tests under CTest, then pytest with the doctests of every public name."""
+    """C++ unit tests under CTest; pytest with the doctests of every public name; notebooks from top to bottom."""
     cmake(session, "release")
     session.run("ctest", "--preset", "release", "-j", JOBS)
     install(session, "[test]")
-    session.run("pytest", *session.posargs)
-
-
-@nox.session
-def notebooks(session: nox.Session) -> None:
-    """Run every notebook from top to bottom."""
-    install(session, "[test]")
-    session.run("pytest", "notebooks")
+    session.run("pytest", "tests/python", "notebooks", *session.posargs)
 
 
 @nox.session
@@ -96,42 +93,40 @@ def sanitizers(session: nox.Session) -> None:
 
 @nox.session
 def lint(session: nox.Session) -> None:
-    """Formatters, linters and the type check; nothing is rewritten."""
+    """Formatters, linters, type check, stubs against fresh ones; ``nox -s lint -- write`` rewrites the stubs."""
     bring_packages(session)
-    install(session, "[plot]", "ruff>=0.9", "mypy>=1.11", "pandas-stubs")
+    install(session, "[plot]", "ruff>=0.9", "mypy>=1.11", "pandas-stubs", "pybind11-stubgen>=2.5")
     sources = [
         str(path)
         for folder in ("cpp", "python", "tests", "benchmarks")
         for pattern in ("*.hpp", "*.cpp")
         for path in sorted((ROOT / folder).rglob(pattern))
     ]
-    session.run("clang-format", "--dry-run", "-Werror", *sources, external=True)
+    session.run("clang-format", "--dry-run", "-Werror", *sources, external=True, log=False)
     session.run("ruff", "check", ".")
     session.run("ruff", "format", "--check", ".")
+    check_stubs(session)
     session.run("mypy")
+
+
+def check_stubs(session: nox.Session) -> None:
+    """Compare python/torpor/_core.pyi with what the built extension gives."""
+    target = ROOT / "python" / "torpor" / "_core.pyi"
+    out = Path(session.create_tmp())
+    session.run("pybind11-stubgen", "torpor._core", "--output-dir", str(out), silent=True)
+    fresh = out / "torpor" / "_core.pyi"
+    session.run("ruff", "format", "--quiet", "--config", str(ROOT / "pyproject.toml"), str(fresh))
+    if "write" in session.posargs:
+        shutil.copy(fresh, target)
+    elif fresh.read_text() != target.read_text():
+        session.run("diff", str(target), str(fresh), external=True, success_codes=[0, 1])
+        session.error("python/torpor/_core.pyi is stale: nox -s lint -- write")
 
 
 @nox.session
 def clang(session: nox.Session) -> None:
     """The C++ code under the other compiler, warnings as errors."""
     cmake(session, "clang")
-
-
-@nox.session
-def stubs(session: nox.Session) -> None:
-    """Compare python/torpor/_core.pyi with freshly generated stubs; ``nox -s stubs -- write`` rewrites it."""
-    install(session, "", "pybind11-stubgen>=2.5", "ruff>=0.9")
-    target = ROOT / "python" / "torpor" / "_core.pyi"
-    out = Path(session.create_tmp())
-    session.run("pybind11-stubgen", "torpor._core", "--output-dir", str(out), silent=True)
-    fresh = out / "torpor" / "_core.pyi"
-    configuration = ("--quiet", "--config", str(ROOT / "pyproject.toml"))
-    session.run("ruff", "format", *configuration, str(fresh))
-    if "write" in session.posargs:
-        shutil.copy(fresh, target)
-    elif fresh.read_text() != target.read_text():
-        session.run("diff", str(target), str(fresh), external=True, success_codes=[0, 1])
-        session.error("python/torpor/_core.pyi is stale: nox -s stubs -- write")
 
 
 @nox.session
@@ -153,4 +148,5 @@ def oldest(session: nox.Session) -> None:
     constraints = Path(session.create_tmp()) / "constraints.txt"
     constraints.write_text("".join(f"{line.replace('>=', '==')}\n" for line in bounds))
     install(session, "[test]", "-c", str(constraints))
-    session.run("pytest", "-q")
+    # Old releases meet deprecations of newer ones below them.
+    session.run("pytest", "-q", "-W", "ignore::DeprecationWarning", "tests/python")

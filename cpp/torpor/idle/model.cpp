@@ -37,7 +37,8 @@ struct World {
           tick_length{given.board.tick_hz},
           loop{tick_loop(policy)},
           poll_limit{poll_rule(policy)} {
-        for (const board::Cluster& cluster : scenario.board.clusters) tables.push_back(StateTable::of(cluster));
+        for (const board::Cluster& cluster : scenario.board.clusters)
+            tables.push_back(StateTable::of(cluster));
         for (int cpu = 0; cpu < scenario.board.cpu_count(); ++cpu) {
             cluster_of.push_back(
                 static_cast<std::size_t>(&scenario.board.cluster_of(cpu) - scenario.board.clusters.data()));
