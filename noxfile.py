@@ -14,7 +14,6 @@ ROOT = Path(__file__).parent
 PACKAGES = {  # Debian package -> a file that it brings
     "libgtest-dev": "/usr/include/gtest/gtest.h",
     "libbenchmark-dev": "/usr/include/benchmark/benchmark.h",
-    "zlib1g-dev": "/usr/include/zlib.h",
     "clang-format": "/usr/bin/clang-format",
     "clang": "/usr/bin/clang++",
 }
@@ -26,9 +25,9 @@ nox.options.default_venv_backend = "venv"
 nox.options.reuse_existing_virtualenvs = True
 
 
-def bring_packages(session: nox.Session) -> None:
+def bring_packages(session: nox.Session, *names: str) -> None:
     """Install the system packages that are lacking: by apt-get as root on Debian, else say which and fail."""
-    lacking = [name for name, file in PACKAGES.items() if not Path(file).exists()]
+    lacking = [name for name in names if not Path(PACKAGES[name]).exists()]
     if not lacking:
         return
     if os.geteuid() == 0 and shutil.which("apt-get"):
@@ -41,11 +40,11 @@ def bring_packages(session: nox.Session) -> None:
         )
 
 
-def cmake(session: nox.Session, preset: str) -> Path:
+def cmake(session: nox.Session, preset: str, *packages: str) -> Path:
     """Configure and build one preset of CMakePresets.json; return its build folder."""
-    bring_packages(session)
+    bring_packages(session, "libgtest-dev", *packages)
     session.install(*CXX_TOOLS)
-    session.run("cmake", "--preset", preset, "-G", "Ninja", silent=True)
+    session.run("cmake", "--preset", preset, silent=True)
     session.run("cmake", "--build", "--preset", preset, "-j", JOBS)
     return ROOT / "build" / preset
 
@@ -76,8 +75,8 @@ def install(session: nox.Session, extras: str = "", *others: str) -> None:
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """C++ unit tests under CTest; pytest with the doctests of every public name; notebooks from top to bottom."""
-    cmake(session, "release")
+    """C++ unit tests under CTest; pytest with the doctests of every public name; notebooks, top to bottom."""
+    cmake(session, "release", "libbenchmark-dev")
     session.run("ctest", "--preset", "release", "-j", JOBS)
     install(session, "[test]")
     session.run("pytest", "tests/python", "notebooks", *session.posargs)
@@ -93,8 +92,8 @@ def sanitizers(session: nox.Session) -> None:
 
 @nox.session
 def lint(session: nox.Session) -> None:
-    """Formatters, linters, type check, stubs against fresh ones; ``nox -s lint -- write`` rewrites the stubs."""
-    bring_packages(session)
+    """Formatters, linters, type check, stubs against fresh ones; ``nox -s lint -- write`` rewrites these."""
+    bring_packages(session, "clang-format")
     install(session, "[plot]", "ruff>=0.9", "mypy>=1.11", "pandas-stubs", "pybind11-stubgen>=2.5")
     sources = [
         str(path)
@@ -125,14 +124,15 @@ def check_stubs(session: nox.Session) -> None:
 
 @nox.session
 def clang(session: nox.Session) -> None:
-    """The C++ code under the other compiler, warnings as errors."""
-    cmake(session, "clang")
+    """The C++ code and its tests under the other compiler, warnings as errors."""
+    cmake(session, "clang", "clang")
+    session.run("ctest", "--preset", "clang", "-j", JOBS)
 
 
 @nox.session
 def bench(session: nox.Session) -> None:
     """Every benchmark once, briefly: they check their answers before they time anything."""
-    folder = cmake(session, "release")
+    folder = cmake(session, "release", "libbenchmark-dev")
     for program in sorted((folder / "benchmarks").glob("torpor_*_bench")):
         session.run(str(program), "--benchmark_min_time=0.01", external=True)
     install(session)

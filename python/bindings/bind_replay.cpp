@@ -131,8 +131,8 @@ std::vector<ClosedCpu> closed(const Walk& walk, const Policy& policy, const Repl
                               const board::Board* board, const std::vector<std::size_t>& opps) {
     if (board != nullptr) check_opps(*board, opps);
     const py::gil_scoped_release release;
-    const auto bounds = board != nullptr ? bounds_of(*board, opps) : std::map<int, BoundCpu>{};
-    return replay_closed(walk.trace, walk.tables, walk.options.tick, policy, rules, walk.costs, bounds);
+    const PowerByCpu powers = board != nullptr ? powers_of(*board, opps) : PowerByCpu{};
+    return replay_closed(walk.trace, walk.tables, walk.options.tick, policy, rules, walk.costs, powers);
 }
 
 py::dict latency(const LatencySummary& summary) {

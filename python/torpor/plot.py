@@ -7,14 +7,14 @@ States run from light to dark with depth and carry hatches: figures survive prin
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
 from torpor._core import ConfigError
+from torpor.files import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -299,21 +299,10 @@ def save_figure(draw: Callable[[Figure], object], path: str | os.PathLike[str]) 
         raise ConfigError(f"{target}: unknown suffix '{target.suffix}', known are {', '.join(sorted(known))}")
     # No dates and no random identifiers: the same figure gives the same file.
     metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(form)
-    temporary = None
-    try:
-        with tempfile.NamedTemporaryFile(
-            dir=target.parent, prefix=f".{target.name}.", suffix=target.suffix, delete=False
-        ) as file:
-            temporary = Path(file.name)
-        draw(figure)
+    draw(figure)
+
+    def write(file: BinaryIO) -> None:
         with matplotlib.rc_context({"svg.hashsalt": "torpor"}):
-            figure.savefig(temporary, format=form, dpi=150, metadata=metadata)
-        mask = os.umask(0)
-        os.umask(mask)
-        temporary.chmod(0o666 & ~mask)
-        temporary.replace(target)
-    except OSError as error:
-        raise ConfigError(f"{target}: cannot be written ({error.strerror or error})") from None
-    finally:
-        if temporary is not None:
-            temporary.unlink(missing_ok=True)
+            figure.savefig(file, format=form, dpi=150, metadata=metadata)
+
+    write_whole(target, write)

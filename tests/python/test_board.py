@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+import torpor
 from torpor import _core
 from torpor.board import Board, Provenance, catalogue
 
@@ -434,7 +435,7 @@ def test_a_failed_save_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.M
         raise OSError("no space")
 
     monkeypatch.setattr(Path, "replace", refuse)
-    with pytest.raises(OSError, match="no space"):
+    with pytest.raises(torpor.ConfigError, match="no space"):
         Board.load("toy").save(file)
     assert file.read_text() == "old"
     assert list(tmp_path.iterdir()) == [file]

@@ -109,6 +109,14 @@ void check_idle_states(const std::string& table, const std::vector<IdleState>& s
         }
         check_power(key + ".power_mw", state.power);
         check_power(key + ".cluster_power_mw", state.cluster_power);
+        if (!state.cluster && state.cluster_power && states.front().cluster_power &&
+            *state.cluster_power != *states.front().cluster_power)
+            throw ConfigError(
+                key + ".cluster_power_mw",
+                text("value ", state.cluster_power->in_mw(),
+                     ", limit: ", states.front().cluster_power->in_mw(),
+                     " as in the first state, since only a state that votes the cluster down (cluster "
+                     "= true) changes its power"));
     }
     check_all_or_none(table, states, &IdleState::power, "power_mw");
     check_all_or_none(table, states, &IdleState::cluster_power, "cluster_power_mw");

@@ -30,7 +30,8 @@ struct IdleState {
     bool cluster{false};
     /// Power of one CPU in this state.
     std::optional<Power> power{};
-    /// Power of the cluster while this is the deepest state that all its CPUs have agreed on.
+    /// Power of the cluster while this is the deepest state that all its CPUs have agreed on; that of the
+    /// first state unless this one votes the cluster down.
     std::optional<Power> cluster_power{};
 
     bool operator==(const IdleState&) const = default;

@@ -10,6 +10,7 @@
 
 #include "torpor/base/random.hpp"
 #include "torpor/board/board.hpp"
+#include "torpor/engine/cancellation.hpp"
 #include "torpor/engine/timeline.hpp"
 #include "torpor/idle/counters.hpp"
 #include "torpor/idle/governor.hpp"
@@ -33,8 +34,9 @@ enum class TimelineKind : std::uint16_t { enter_state = 1, leave_state = 2, tick
 /// event are measured from it. Rules: the idle loop of Linux 4.17 to 7.1, one variant apart (see Tick). Times
 /// are nanoseconds since the start of the run.
 ///
-/// Left out: forced idle, suspend-to-idle, offline CPUs, coupled states, and the cap on sleep length of the
-/// CPU that keeps the time.
+/// Left out: forced idle, suspend-to-idle, offline CPUs, coupled states, the cap on sleep length of the CPU
+/// that keeps the time, per-CPU latency limits, and the rare select that is given up because a task has come
+/// meanwhile. A load that leaves no time to idle runs to the end of the run and stops there.
 template <class P>
 class CpuLoop {
   public:
@@ -47,8 +49,8 @@ class CpuLoop {
           fresh_policy_{policy},
           policy_{policy},
           tick_{tick_length, loop},
-          tick_length_{tick_length},
           cpu_{cpu},
+          duration_ns_{scenario.duration_ns},
           latency_limit_us_{scenario.latency_limit_us},
           iowait_{scenario.iowait},
           load_{scenario.load},
@@ -65,7 +67,9 @@ class CpuLoop {
         }
     }
 
-    void reset(StreamKey key, std::int64_t tick_phase_ns, engine::TimelineSink* sink) {
+    /// `stop` outlives the run; it is asked once per event.
+    void reset(StreamKey key, std::int64_t tick_phase_ns, engine::TimelineSink* sink,
+               engine::StopCheck& stop) {
         policy_ = fresh_policy_;
         device_ = Device{};
         counters_.reset();
@@ -75,6 +79,7 @@ class CpuLoop {
         for (const Source* source : sources_) pending_.add(*source, RandomStream{key, source->name});
         refusals_ = RandomStream{key, "refusals/cpu" + std::to_string(cpu_)};
         sink_ = sink;
+        stop_ = &stop;
         now_ns_ = idle_entry_ns_ = 0;
         ticks_ = 0;
         task_left_ns_ = 0;
@@ -89,6 +94,7 @@ class CpuLoop {
     /// played on the way.
     std::int64_t select() {
         for (;;) {
+            stop_->step();
             const std::int64_t hrtimer_ns = pending_.next_hrtimer_ns();
             const std::int64_t wheel_ns = tick_.grid_from(pending_.next_wheel_ns());
             const bool may_stop = tick_.stoppable(idle_entry_ns_, wheel_ns);
@@ -102,8 +108,9 @@ class CpuLoop {
             input.load = load_;
             input.disabled = disabled_;
             input.tick_stopped = tick_.stopped();
+            const std::int64_t kept_tick_ns = may_stop ? kNoTimer : tick_.due_ns();
             const Selection selection =
-                ask(input, std::min({wheel_ns, hrtimer_ns, pending_.next_interrupt_ns()}));
+                ask(input, std::min({kept_tick_ns, wheel_ns, hrtimer_ns, pending_.next_interrupt_ns()}));
             const bool was_stopped = tick_.stopped();
             tick_.apply(selection.stop_tick, may_stop, now_ns_, wheel_ns);
             if (sink_ != nullptr && tick_.stopped() != was_stopped) record_tick();
@@ -130,7 +137,10 @@ class CpuLoop {
             const std::int64_t tick_ns = tick_.due_ns();
             const std::int64_t other_ns = std::min(pending_.next_hrtimer_ns(), pending_.next_interrupt_ns());
             const std::int64_t event_ns = std::min(tick_ns, other_ns);
-            if (std::min(event_ns, limit_ns) == kNoTimer) return kNoTimer;
+            if (std::min(event_ns, limit_ns) == kNoTimer) {
+                sleep_to_the_end();
+                return kNoTimer;
+            }
             if (limit_ns < event_ns) {
                 now_ns_ = limit_ns;
                 served_ = true;
@@ -175,13 +185,19 @@ class CpuLoop {
     const std::vector<std::int64_t>& latencies_ns() const { return latencies_ns_; }
 
   private:
+    void sleep_to_the_end() {
+        if (entered_ns_ >= duration_ns_) return;
+        now_ns_ = duration_ns_;
+        counters_.book(*table_, state_, duration_ns_ - entered_ns_, disabled_);
+        if (sink_ != nullptr) record(TimelineKind::leave_state, state_);
+    }
+
     Selection ask(const SelectInput& input, std::int64_t next_wakeup_ns) {
         if constexpr (kIsBound) {
             const bool delayed = policy_.delay_ns() > 0 && !delay_paid_;
             const std::int64_t entry_ns = now_ns_ + to_ns(costs_->select_to_entry);
-            const std::int64_t gap_ns = next_wakeup_ns == kNoTimer
-                                            ? kNoTimer / 2
-                                            : std::max<std::int64_t>(next_wakeup_ns - entry_ns, 0);
+            const std::int64_t end_ns = std::min(next_wakeup_ns, duration_ns_);
+            const std::int64_t gap_ns = std::max<std::int64_t>(end_ns - entry_ns, 0);
             const int state = delayed ? policy_.shallowest(input.disabled)
                                       : policy_.best(gap_ns, input.latency_limit_us, input.disabled);
             return Selection{state, true};
@@ -212,7 +228,8 @@ class CpuLoop {
         if constexpr (requires { policy_.poll_limit_ns(); }) {
             if (policy_.poll_limit_ns() > 0) length_ns = policy_.poll_limit_ns();
         }
-        const std::int64_t limit_ns = std::min(entered_ns_ + length_ns, self_wake_ns());
+        const std::int64_t own_ns = self_wake_ns();
+        const std::int64_t limit_ns = own_ns == kNoTimer ? entered_ns_ + length_ns : own_ns;
         served_ = true;
         device_.poll_limit_hit = false;
         while (task_left_ns_ == 0) {
@@ -247,6 +264,7 @@ class CpuLoop {
         delay_paid_ = false;
         bool again = true;
         while (again) {
+            stop_->step();
             again = false;
             if (PendingEvents::Entry* entry = pending_.due(SourceKind::interrupt, now_ns_)) {
                 now_ns_ += to_ns(costs_->ipi_handler);
@@ -258,6 +276,7 @@ class CpuLoop {
                 serve_tick();
                 again = true;
             }
+            again = again && now_ns_ < duration_ns_;
         }
     }
 
@@ -296,7 +315,7 @@ class CpuLoop {
             entry.chain_ns = now_ns_ + entry.source->chain_first_ns;
             entry.chain_left = entry.source->chain_repeats;
         }
-        task_left_ns_ += entry.source->task_run_ns;
+        task_left_ns_ = std::min(task_left_ns_ + entry.source->task_run_ns, kLongestTime);
     }
 
     /// Out of the idle loop: the tick runs again, the tasks run, interrupted by whatever is due; then idle is
@@ -306,7 +325,8 @@ class CpuLoop {
             tick_.restart(now_ns_);
             if (sink_ != nullptr) record_tick();
         }
-        while (task_left_ns_ > 0) {
+        while (task_left_ns_ > 0 && now_ns_ < duration_ns_) {
+            stop_->step();
             const std::int64_t event_ns = std::max(next_event_ns(), now_ns_);
             const std::int64_t run_ns = std::min(task_left_ns_, event_ns - now_ns_);
             now_ns_ += run_ns;
@@ -329,8 +349,8 @@ class CpuLoop {
     P fresh_policy_;
     P policy_;
     Tick tick_;
-    TickLength tick_length_;
     int cpu_;
+    std::int64_t duration_ns_;
     std::int64_t latency_limit_us_;
     std::uint32_t iowait_;
     std::uint32_t load_;
@@ -346,6 +366,7 @@ class CpuLoop {
     Counters counters_;
     std::vector<std::int64_t> latencies_ns_;
     engine::TimelineSink* sink_{nullptr};
+    engine::StopCheck* stop_{nullptr};
     std::int64_t now_ns_{0};
     std::int64_t idle_entry_ns_{0};
     std::int64_t entered_ns_{0};

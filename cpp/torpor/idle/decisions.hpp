@@ -52,7 +52,6 @@ inline void refuse_entry(Device& device) {
 template <Governor G>
 void finish_period(G& governor, Device& device, const StateTable& table, int state,
                    std::uint64_t residency_ns, bool tick_wakeup, bool poll_limit_hit, std::int64_t now_ns) {
-    device.last_state = state;
     device.last_residency_ns = residency_ns;
     if (table.polling(state)) device.poll_limit_hit = poll_limit_hit;
     governor.reflect(state, tick_wakeup, now_ns, device);

@@ -43,7 +43,6 @@ struct Selection {
 /// it before reflect; a governor only ever clears the poll limit flag.
 struct Device {
     /// Last state entered; governors keep what they need of it themselves.
-    int last_state{0};
     /// Unsigned on purpose: a clock step of -1 ns reads as "very long".
     std::uint64_t last_residency_ns{0};
     /// Rewritten at each entry of a polling state.

@@ -76,14 +76,13 @@ class PolicyLoop final : public Model::Loop {
     }
 
     Result run(StreamKey key, const std::stop_token& stop, engine::TimelineSink* sink) override {
-        start(key, sink);
         engine::StopCheck stop_check{stop};
+        start(key, sink, stop_check);
         while (!queue_.empty()) {
             const auto event = queue_.pop();
             auto [cpu, asleep] = event.payload;
             std::int64_t now_ns = to_ns(event.at);
             while (true) {
-                stop_check.step();
                 now_ns = step(cpu, asleep, now_ns);
                 asleep = !asleep;
                 if (now_ns == kNoTimer) break;
@@ -106,7 +105,7 @@ class PolicyLoop final : public Model::Loop {
     CpuLoop<P>& at(int cpu) { return cpus_[static_cast<std::size_t>(cpu)]; }
     int cpu_count() const { return static_cast<int>(cpus_.size()); }
 
-    void start(StreamKey key, engine::TimelineSink* sink) {
+    void start(StreamKey key, engine::TimelineSink* sink, engine::StopCheck& stop_check) {
         queue_.clear();
         ledger_.reset(0);
         std::int64_t phase_ns = 0;
@@ -117,7 +116,7 @@ class PolicyLoop final : public Model::Loop {
             phase_ns = UniformInt{0, world_->tick_length.ns - 1}(stream);
         }
         for (int cpu = 0; cpu < cpu_count(); ++cpu) {
-            at(cpu).reset(key, phase_ns, sink);
+            at(cpu).reset(key, phase_ns, sink, stop_check);
             queue_.schedule(time_from_ns(at(cpu).select()), {cpu, false});
         }
     }

@@ -17,6 +17,10 @@ namespace torpor::idle {
 /// which by definition of that residency is the same. The tick is always stopped, and clusters go down in
 /// hindsight (Coordination). With `delay_ns`, every period first spends that long in the shallowest enabled
 /// state: the price of a policy that has to watch before it knows.
+///
+/// A bound on the same idle periods: that of a replay, and of any load whose gaps are longer than the
+/// wake-ups. Where interrupts come faster than the CPU wakes, a slow wake-up serves several at once and makes
+/// fewer periods; there a policy that is late can come below it.
 class OracleChooser {
   public:
     OracleChooser(const StateTable& table, std::optional<ClusterPower> power,

@@ -420,7 +420,7 @@ std::vector<PolicyInfo> known_policies() {
           {"stop_tick", "true", "answer about the tick"},
           loop_parameter("4.19")}},
         {"oracle",
-         "knows when the next wakeup comes: no policy can do better",
+         "knows when each idle period ends and takes the cheapest state for it",
          "bound of our own",
          true,
          {},

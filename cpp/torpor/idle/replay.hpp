@@ -92,17 +92,15 @@ struct LoopCosts {
 
 LoopCosts measure_costs(const TraceWalk& walk, const WalkOptions& options);
 
-/// What a bound needs to know of a CPU beyond its table.
-struct BoundCpu {
-    std::optional<ClusterPower> power{};
-    std::vector<std::int64_t> wake_ns{};  // wake latency by state
-};
+/// Power of the clusters that publish it, by CPU.
+using PowerByCpu = std::map<int, std::optional<ClusterPower>>;
 
 /// Per CPU in the order of TraceWalk::cpus. Bounds are allowed: they are told when the next wakeup comes, and
-/// choose by energy where `bounds` has power for the CPU.
+/// choose by energy where `powers` has the CPU. A recorded period ends at its recorded exit whatever the
+/// state, so they add no wake latency.
 std::vector<ClosedCpu> replay_closed(const TraceWalk& walk, const std::map<int, StateTable>& tables,
                                      const TickLength& tick, const Policy& policy, const ReplayRules& rules,
-                                     const LoopCosts& costs, const std::map<int, BoundCpu>& bounds = {});
+                                     const LoopCosts& costs, const PowerByCpu& powers = {});
 
 /// The trace itself in the shape of a closed loop.
 std::vector<ClosedCpu> recorded_periods(const TraceWalk& walk);

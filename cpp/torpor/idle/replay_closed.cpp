@@ -47,7 +47,7 @@ LoopCosts measure_costs(const TraceWalk& walk, const WalkOptions& options) {
 
 std::vector<ClosedCpu> replay_closed(const TraceWalk& walk, const std::map<int, StateTable>& tables,
                                      const TickLength& tick, const Policy& policy, const ReplayRules& rules,
-                                     const LoopCosts& costs, const std::map<int, BoundCpu>& bounds) {
+                                     const LoopCosts& costs, const PowerByCpu& powers) {
     std::vector<ClosedCpu> result;
     for (const CpuTrace& cpu : walk.cpus) {
         const StateTable& table = tables.at(cpu.cpu);
@@ -60,13 +60,13 @@ std::vector<ClosedCpu> replay_closed(const TraceWalk& walk, const std::map<int, 
                 .run();
         };
         if (is_bound(policy)) {
-            const auto known = bounds.find(cpu.cpu);
-            const BoundCpu bound = known == bounds.end() ? BoundCpu{} : known->second;
+            const auto known = powers.find(cpu.cpu);
+            const auto power = known == powers.end() ? std::optional<ClusterPower>{} : known->second;
             const auto* delayed = std::get_if<DelayedOracle>(&policy);
             const std::int64_t limit_us =
                 delayed != nullptr ? delayed->latency_limit_us : std::get<Oracle>(policy).latency_limit_us;
-            result.push_back(run(OracleChooser{table, bound.power, bound.wake_ns, limit_us,
-                                               delayed != nullptr ? delayed->delay_us * 1000 : 0}));
+            result.push_back(run(OracleChooser{
+                table, power, {}, limit_us, delayed != nullptr ? delayed->delay_us * 1000 : 0}));
         } else {
             result.push_back(with_governor(policy, table, tick, run));
         }

@@ -137,7 +137,6 @@ class ClosedLoop {
     }
 
     void reflect(int state, std::int64_t residency_ns, bool got_tick, std::int64_t now_ns) {
-        device_.last_state = state;
         device_.last_residency_ns = static_cast<std::uint64_t>(residency_ns);
         policy_.reflect(state, rules_.got_tick && got_tick, now_ns, device_);
     }

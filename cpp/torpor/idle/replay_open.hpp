@@ -73,7 +73,6 @@ std::vector<OpenChoice> open_loop(const CpuTrace& cpu, G governor, const TickLen
         }
         choices.push_back(
             {selection.state, decision.stopped_before || (selection.stop_tick && !view.needed), view.needed});
-        device.last_state = decision.state;
         device.last_residency_ns = static_cast<std::uint64_t>(decision.residency_ns);
         if (decision.polls) device.poll_limit_hit = decision.polls_to_limit();
         model.reflect(decision.state, rules.got_tick && decision.got_tick, decision.exit_ns, device);

@@ -59,16 +59,13 @@ std::map<int, StateTable> tables_of(const board::Board& board) {
     return tables;
 }
 
-std::map<int, BoundCpu> bounds_of(const board::Board& board, std::span<const std::size_t> opps) {
-    std::map<int, BoundCpu> bounds;
+PowerByCpu powers_of(const board::Board& board, std::span<const std::size_t> opps) {
+    PowerByCpu powers;
     for (std::size_t c = 0; c < board.clusters.size(); ++c) {
-        const board::Cluster& cluster = board.clusters[c];
-        BoundCpu bound{ClusterPower::make(cluster, opps[c]), {}};
-        for (const board::IdleState& state : cluster.idle_states)
-            bound.wake_ns.push_back(to_ns(state.wake_latency));
-        for (const int cpu : cluster.cpus) bounds.emplace(cpu, bound);
+        const auto power = ClusterPower::make(board.clusters[c], opps[c]);
+        for (const int cpu : board.clusters[c].cpus) powers.emplace(cpu, power);
     }
-    return bounds;
+    return powers;
 }
 
 ReplayScore score_periods(const TraceWalk& walk, const std::vector<ClosedCpu>& cpus,

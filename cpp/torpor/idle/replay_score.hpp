@@ -33,8 +33,8 @@ struct ReplayScore {
 /// Idle tables of all CPUs of a board.
 std::map<int, StateTable> tables_of(const board::Board& board);
 
-/// What the bounds are told of each CPU; `opps` as for EnergyLedger.
-std::map<int, BoundCpu> bounds_of(const board::Board& board, std::span<const std::size_t> opps);
+/// What the bounds choose by; `opps` as for EnergyLedger.
+PowerByCpu powers_of(const board::Board& board, std::span<const std::size_t> opps);
 
 /// Energy follows EnergyLedger from the first to the last line of the trace. A period in progress at the
 /// beginning, and a CPU of the board without a line in the trace, is taken to be in the deepest state,
@@ -42,6 +42,7 @@ std::map<int, BoundCpu> bounds_of(const board::Board& board, std::span<const std
 /// finds; the tick counts for nothing. Bounds are scored in hindsight, within the latency limit.
 ReplayScore score_periods(const TraceWalk& walk, const std::vector<ClosedCpu>& cpus,
                           const board::Board& board, std::span<const std::size_t> opps,
-                          Coordination coordination, std::int64_t latency_limit_us);
+                          Coordination coordination = Coordination::firmware,
+                          std::int64_t latency_limit_us = kNoLatencyLimitUs);
 
 }  // namespace torpor::idle

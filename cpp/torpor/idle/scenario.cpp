@@ -10,8 +10,9 @@ namespace torpor::idle {
 
 void validate(const Scenario& scenario) {
     board::validate(scenario.board);
-    if (scenario.duration_ns <= 0) {
-        throw ConfigError("duration_ns", std::to_string(scenario.duration_ns) + " must be above 0");
+    if (scenario.duration_ns <= 0 || scenario.duration_ns > kLongestTime) {
+        throw ConfigError("duration_ns", std::to_string(scenario.duration_ns) + " is outside 1.." +
+                                             std::to_string(kLongestTime));
     }
     const TickLength tick{scenario.board.tick_hz};
     if (scenario.tick_phase_ns && (*scenario.tick_phase_ns < 0 || *scenario.tick_phase_ns >= tick.ns)) {

@@ -52,7 +52,7 @@ class Tick {
 
     /// A stop request is ignored while the tick runs and the wheel has a timer within one period.
     bool stoppable(std::int64_t entry_ns, std::int64_t wheel_ns) const {
-        return stopped_ || wheel_ns - grid_before(entry_ns) > length_.ns;
+        return stopped_ || wheel_ns == kNoTimer || wheel_ns > grid_before(entry_ns) + length_.ns;
     }
 
     /// Carries out a governor's answer.

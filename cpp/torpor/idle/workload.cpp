@@ -21,10 +21,13 @@ class Checker {
   public:
     explicit Checker(const Source& source) : source_{&source} {}
 
-    void at_least(const char* key, std::int64_t value, std::int64_t limit) const {
-        if (value < limit) {
-            throw ConfigError(path(key),
-                              std::to_string(value) + " must be at least " + std::to_string(limit));
+    void time(const char* key, std::int64_t value, std::int64_t least) const {
+        within(key, value, least, kLongestTime);
+    }
+    void within(const char* key, std::int64_t value, std::int64_t low, std::int64_t high) const {
+        if (value < low || value > high) {
+            throw ConfigError(path(key), std::to_string(value) + " is outside " + std::to_string(low) + ".." +
+                                             std::to_string(high));
         }
     }
     void ordered(const char* low_key, std::int64_t low, const char* high_key, std::int64_t high) const {
@@ -49,29 +52,32 @@ void validate(const Source& source, int cpu_count) {
         throw ConfigError(check.path("cpu"), std::to_string(source.cpu) + " is not on the board (0.." +
                                                  std::to_string(cpu_count - 1) + ")");
     }
-    check.at_least("chain_first_ns", source.chain_first_ns, 0);
-    check.at_least("chain_next_ns", source.chain_next_ns, source.chain_repeats > 0 ? 1 : 0);
-    check.at_least("chain_repeats", source.chain_repeats, 0);
-    check.at_least("task_run_ns", source.task_run_ns, 0);
+    check.time("chain_first_ns", source.chain_first_ns, 0);
+    check.time("chain_next_ns", source.chain_next_ns, source.chain_repeats > 0 ? 1 : 0);
+    check.within("chain_repeats", source.chain_repeats, 0, 1000000);
+    check.time("task_run_ns", source.task_run_ns, 0);
     std::visit(
         Overloaded{
             [&](const PeriodicArrivals& a) {
-                check.at_least("period_ns", a.period_ns, 1);
-                check.at_least("first_ns", a.first_ns, 0);
-                check.at_least("first_spread_ns", a.first_spread_ns, 0);
-                check.at_least("jitter_ns", a.jitter_ns, 0);
+                check.time("period_ns", a.period_ns, 1);
+                check.time("first_ns", a.first_ns, 0);
+                check.time("first_spread_ns", a.first_spread_ns, 0);
+                check.time("jitter_ns", a.jitter_ns, 0);
             },
-            [&](const PoissonArrivals& a) { check.at_least("mean_gap_ns", a.mean_gap_ns, 1); },
+            [&](const PoissonArrivals& a) { check.time("mean_gap_ns", a.mean_gap_ns, 1); },
             [&](const LognormalArrivals& a) {
-                check.at_least("median_gap_ns", a.median_gap_ns, 1);
+                check.time("median_gap_ns", a.median_gap_ns, 1);
                 if (!(a.sigma >= 0.0 && a.sigma <= 10.0)) {
                     throw ConfigError(check.path("sigma"), std::to_string(a.sigma) + " is outside 0..10");
                 }
             },
             [&](const BurstyArrivals& a) {
-                check.at_least("quiet_min_ns", a.quiet_min_ns, 1);
-                check.at_least("gap_min_ns", a.gap_min_ns, 1);
-                check.at_least("burst_min", a.burst_min, 1);
+                check.time("quiet_min_ns", a.quiet_min_ns, 1);
+                check.time("quiet_max_ns", a.quiet_max_ns, 1);
+                check.time("gap_min_ns", a.gap_min_ns, 1);
+                check.time("gap_max_ns", a.gap_max_ns, 1);
+                check.within("burst_min", a.burst_min, 1, 1000000000);
+                check.within("burst_max", a.burst_max, 1, 1000000000);
                 check.ordered("quiet_min_ns", a.quiet_min_ns, "quiet_max_ns", a.quiet_max_ns);
                 check.ordered("gap_min_ns", a.gap_min_ns, "gap_max_ns", a.gap_max_ns);
                 check.ordered("burst_min", a.burst_min, "burst_max", a.burst_max);
@@ -83,7 +89,10 @@ void validate(const Source& source, int cpu_count) {
                                                                   std::to_string(*(back + 1)) +
                                                                   ": times must ascend");
                 }
-                if (!a.times_ns.empty()) check.at_least("times_ns[0]", a.times_ns.front(), 0);
+                if (!a.times_ns.empty()) {
+                    check.time("times_ns[0]", a.times_ns.front(), 0);
+                    check.time("times_ns[-1]", a.times_ns.back(), 0);
+                }
             },
         },
         source.arrivals);

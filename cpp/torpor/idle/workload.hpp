@@ -12,6 +12,9 @@
 // adding one moves no other, and its arrivals do not depend on the policy: two policies meet the same world.
 namespace torpor::idle {
 
+/// Longest time that a scenario may name, 10^18 ns (31 years): sums of a few stay within 64 bits.
+inline constexpr std::int64_t kLongestTime = 1000000000000000000;
+
 /// One arrival each `period_ns`, the first at `first_ns` plus a uniform share of `first_spread_ns`; every gap
 /// is lengthened by a uniform share of `jitter_ns`.
 struct PeriodicArrivals {

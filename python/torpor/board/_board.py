@@ -9,7 +9,6 @@ import hashlib
 import io
 import json
 import os
-import tempfile
 from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
@@ -25,6 +24,7 @@ from torpor.board import _keys, _provenance, _schema, _show
 from torpor.board._capture import read_capture
 from torpor.board._provenance import Provenance
 from torpor.board._source import Source, config_error
+from torpor.files import write_whole
 
 
 class Difference(NamedTuple):
@@ -385,6 +385,11 @@ class Board:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the board as TOML; a crash midway leaves the old file or the new one, never half of one.
 
+        Raises
+        ------
+        ConfigError
+            When the file cannot be written.
+
         Examples
         --------
         >>> import tempfile
@@ -393,20 +398,7 @@ class Board:
         ...     Board.load(f"{folder}/mine.toml") == Board.load("toy")
         True
         """
-        target = Path(path)
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(self.to_toml())
-                file.flush()
-                os.fsync(file.fileno())
-            mask = os.umask(0)
-            os.umask(mask)
-            Path(temporary).chmod(0o666 & ~mask)
-            Path(temporary).replace(target)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+        write_whole(path, lambda file: file.write(self.to_toml().encode()))
 
     def show(self) -> Group:
         """Tables of the board with the provenance of every row, for ``rich.print`` or a rich console."""

@@ -1,4 +1,4 @@
-"""What all commands share: output formats, files that are written whole or not at all, progress."""
+"""What all commands share: output formats, errors as one line, progress."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import functools
 import json
 import os
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
@@ -16,9 +15,10 @@ from typing import Any, NoReturn, ParamSpec, Protocol
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from torpor import ConfigError, Error
+from torpor import Error
+from torpor.files import write_whole
 
-__all__ = ["Format", "Report", "emit", "fail", "guarded", "progress_bar", "write_whole"]
+__all__ = ["Format", "Report", "emit", "fail", "guarded", "progress_bar"]
 
 
 Parameters = ParamSpec("Parameters")
@@ -81,40 +81,13 @@ def guarded(command: Callable[Parameters, None]) -> Callable[Parameters, None]:
     return call
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a file so that it is there whole or not at all.
-
-    Raises
-    ------
-    ConfigError
-        When the file cannot be written, with the reason.
-    """
-    temporary = None
-    try:
-        with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=path.name, delete=False) as file:
-            temporary = Path(file.name)
-            file.write(text)
-        temporary.chmod(0o666 & ~_umask())
-        temporary.replace(path)
-    except OSError as error:
-        if temporary is not None:
-            temporary.unlink(missing_ok=True)
-        raise ConfigError(f"{path}: cannot be written ({error.strerror})") from None
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
 def emit(report: Report, form: Format, output: Path | None) -> None:
     """Print a report, or write it to a file."""
     text = json.dumps(report.to_json(), allow_nan=False) if form is Format.JSON else _render(report, form)
     if output is None:
         print(text.rstrip("\n"))
     else:
-        write_whole(output, text.rstrip("\n") + "\n")
+        write_whole(output, lambda file: file.write(f"{text.rstrip()}\n".encode()))
 
 
 def _render(report: Report, form: Format) -> str:
@@ -131,8 +104,11 @@ def _render(report: Report, form: Format) -> str:
 def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
     """Progress on standard error, silent unless that is a terminal."""
     console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda done, total: None
+        return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+    with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(what)
 
         def update(done: int, total: int) -> None:

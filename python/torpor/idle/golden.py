@@ -346,7 +346,7 @@ class _Csv:
                 na_filter=False,
             )
             columns = {name: frame[name].to_numpy() for name in limits if name not in wide}
-            columns |= {name: np.array([int(cell) for cell in frame[name]], dtype=np.uint64) for name in wide}
+            columns |= {name: _unsigned(frame[name]) for name in wide}
         except (ValueError, OverflowError):
             self._check_cells(limits)
             raise _fail(self.path, "is not a table of whole numbers") from None
@@ -497,3 +497,11 @@ def _read_sequences(folder: Path) -> list[_Sequence]:
         data = plain if plain.exists() else folder / f"{name}.csv.gz"
         sequences.append(_Sequence(name, data, tables[table], tick, int(numbers["rows"][row])))
     return sequences
+
+
+def _unsigned(texts: pd.Series) -> npt.NDArray[np.uint64]:
+    """Whole numbers as 64 unsigned bits; older NumPy would wrap a negative one instead of refusing it."""
+    values = [int(text) for text in texts]
+    if values and min(values) < 0:
+        raise OverflowError
+    return np.array(values, dtype=np.uint64)

@@ -213,7 +213,13 @@ class ReplayReport:
                 f"Closed loop; the first {self.warm_up} decisions of each CPU are the recorded ones for "
                 "every policy. Energy: of the board, each cluster down only while all its CPUs allow it. "
                 "Regret: energy above the oracle's, which knows when the next wakeup comes and whose "
-                "clusters go down whenever that pays."
+                "clusters go down whenever that pays.",
+                "States are those of the board; a state of the trace is the board's of the same number.",
+                *(
+                    [f"Energy and regret are not known: {self.board} publishes no power."]
+                    if any(math.isnan(p.total.energy_mj) for p in self.policies)
+                    else []
+                ),
             ],
         )
         by_cpu: list[list[Value]] = [

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from torpor._core import ConfigError
 from torpor.idle.runs import Runs
@@ -14,7 +15,7 @@ from torpor.report import Report
 from torpor.stats import Estimate
 from torpor.tables import Column, Table, Value
 
-__all__ = ["summarise"]
+__all__ = ["Summary", "summarise"]
 
 
 def _metrics(runs: Runs) -> list[tuple[str, str, int, npt.NDArray[Any]]]:
@@ -40,7 +41,22 @@ def _metrics(runs: Runs) -> list[tuple[str, str, int, npt.NDArray[Any]]]:
     return metrics
 
 
-def summarise(results: Sequence[Runs]) -> Report:
+class Summary(Report):
+    """Side by side in print; as CSV one raw row per metric and policy.
+
+    Examples
+    --------
+    >>> print(Summary([], {"metrics": [{"metric": "energy", "mean": 1.5}]}).to_csv(), end="")
+    metric,mean
+    energy,1.5
+    """
+
+    def to_csv(self) -> str:
+        """One row per metric and policy: mean and 95 % interval, all digits."""
+        return str(pd.DataFrame(self.data["metrics"]).to_csv(index=False, lineterminator="\n"))
+
+
+def summarise(results: Sequence[Runs]) -> Summary:
     """Mean of every metric with its 95 % interval, one column per policy.
 
     Parameters
@@ -50,7 +66,7 @@ def summarise(results: Sequence[Runs]) -> Report:
 
     Returns
     -------
-    Report
+    Summary
         Totals over all CPUs: residency per state, misses, ticks, latencies, energy.
 
     Raises
@@ -104,7 +120,7 @@ def summarise(results: Sequence[Runs]) -> Report:
         [Column("all CPUs", align="left"), *(Column(str(runs.policy)) for runs in results)],
         rows,
     )
-    return Report(
+    return Summary(
         [table],
         {
             "board": scenario.board.name,

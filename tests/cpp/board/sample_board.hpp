@@ -14,7 +14,7 @@ inline Board sample_board() {
         made.exit_latency = from_us(latency_us);
         made.target_residency = from_us(residency_us);
         made.power = Power::mw(mw);
-        made.cluster_power = Power::mw(10 * mw);
+        made.cluster_power = Power::mw(mw == 0 ? 0 : 50);
         return made;
     };
     Cluster little;
@@ -25,6 +25,7 @@ inline Board sample_board() {
                    {Frequency::khz(1000000), Power::mw(120), Power::mw(20)}};
     little.idle_states = {state("WFI", 1, 1, 5), state("cpu-sleep", 950, 1000, 1),
                           state("cluster-sleep", 1500, 2700, 0)};
+    little.idle_states.back().cluster = true;
     Cluster big = little;
     big.name = "big";
     big.cpus = {2, 3};

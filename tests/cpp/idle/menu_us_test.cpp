@@ -54,6 +54,26 @@ TEST(MenuFactor, NeverDecaysToZero) {
     EXPECT_EQ(updated_factor(7, 0, 4000, kInterestingUs), 7u);
 }
 
+/// A menu of 4.18 whose correction the test sets and reads.
+class Corrected : public Menu418<> {
+  public:
+    using Menu418::Menu418;
+    std::uint32_t predict(std::uint32_t timer_us, std::size_t bucket, std::uint32_t factor) {
+        factors_.at(bucket) = factor;
+        note_timer({.sleep_length_ns = std::int64_t{timer_us} * 1000});
+        return timer_prediction_us();
+    }
+};
+
+// Example X8, its last part.
+TEST(MenuFactor, CorrectsTheNextTimer) {
+    const StateTable table = hi6220();
+    Corrected menu{table, TickLength{1000}};
+    EXPECT_EQ(menu.predict(3990, 3, 6853), 3338U);
+    EXPECT_EQ(menu.predict(990, 2, 8143), 984U);
+    EXPECT_EQ(menu.predict(2782123464U, 5, 198), 67243707U);
+}
+
 TEST(MenuBucket, GrowsByOneAtEachPowerOfTen) {
     EXPECT_EQ(magnitude(9, 1), 0u);
     EXPECT_EQ(magnitude(10, 1), 1u);

@@ -129,8 +129,10 @@ TEST(IdleModel, ATaskLeavesTheTickRunning) {
     model.run(StreamKey{1, 0}, {}, &sink);
     bool stopped = false;
     int restarts = 0;
+    int leaves = 0;
     for (const engine::TimelineRecord& record : sink.records()) {
         if (record.lane != 2) continue;
+        if (record.kind == static_cast<std::uint16_t>(TimelineKind::leave_state)) ++leaves;
         if (record.kind == static_cast<std::uint16_t>(TimelineKind::tick_stop)) stopped = true;
         if (record.kind == static_cast<std::uint16_t>(TimelineKind::tick_restart)) {
             EXPECT_TRUE(stopped);
@@ -139,6 +141,7 @@ TEST(IdleModel, ATaskLeavesTheTickRunning) {
         }
     }
     EXPECT_GT(restarts, 100);
+    EXPECT_GT(leaves, restarts / 2);
 }
 
 // On the reference run P changes only the stop flag, which a loop that leaves a stopped tick alone ignores.
@@ -205,18 +208,65 @@ TEST(IdleModel, RefusedEntriesAreCountedAndCostNoResidency) {
     EXPECT_EQ(run(busy_scenario(250), "menu(version=6.1.192)").cpus[0].states[0].rejected, 0);
 }
 
-TEST(IdleModel, NoGovernorBeatsTheOracle) {
-    for (const double sigma : {0.5, 1.5, 2.5}) {
-        Scenario scenario = busy_scenario(250);
-        for (Source& source : scenario.sources) {
-            if (source.kind == SourceKind::interrupt) source.arrivals = LognormalArrivals{3000000, sigma};
-        }
-        for (std::uint64_t replicate = 0; replicate < 5; ++replicate) {
-            const double bound_mj = run(scenario, "oracle", replicate).energy_mj;
-            for (const std::string& policy : kGovernors) {
-                EXPECT_GT(run(scenario, policy, replicate).energy_mj, bound_mj) << policy << ' ' << sigma;
+// Gaps longer than the wake-ups, so that being late merges no interrupts.
+TEST(IdleModel, NoGovernorBeatsTheOracleOnTheSameIdlePeriods) {
+    for (const int hz : {100, 250, 1000}) {
+        for (const double sigma : {0.2, 0.5}) {
+            Scenario scenario = busy_scenario(hz);
+            scenario.sources.clear();
+            for (int cpu = 0; cpu < 4; ++cpu) {
+                Source source;
+                source.name = "irq" + std::to_string(cpu);
+                source.cpu = cpu;
+                source.arrivals = LognormalArrivals{cpu < 2 ? 3000000 : 20000000, sigma};
+                scenario.sources.push_back(source);
+            }
+            for (std::uint64_t replicate = 0; replicate < 3; ++replicate) {
+                const double bound_mj = run(scenario, "oracle", replicate).energy_mj;
+                for (const std::string& policy : kGovernors) {
+                    EXPECT_GT(run(scenario, policy, replicate).energy_mj, bound_mj) << policy << ' ' << sigma;
+                }
+                EXPECT_GT(run(scenario, "fixed(state=0)", replicate).energy_mj, bound_mj) << sigma;
+                EXPECT_GT(run(scenario, "fixed(state=1)", replicate).energy_mj, bound_mj) << sigma;
             }
         }
+    }
+}
+
+// A grid that does not pass through zero must not keep the first select from stopping the tick.
+TEST(IdleModel, TheTickCanBeStoppedAtOnceWhateverItsPhase) {
+    for (const std::int64_t phase_ns : {0, 1, 1500000, 3999999}) {
+        Scenario scenario = reference::scenario(reference::hi6220(250));
+        scenario.tick_phase_ns = phase_ns;
+        engine::VectorSink sink;
+        Model model{scenario, parse_policy("ladder")};
+        model.run(StreamKey{}, {}, &sink);
+        ASSERT_FALSE(sink.records().empty());
+        EXPECT_EQ(sink.records().front().kind, static_cast<std::uint16_t>(TimelineKind::tick_stop));
+        EXPECT_EQ(sink.records().front().at, Time{}) << phase_ns;
+    }
+}
+
+TEST(IdleModel, ACpuThatNothingWakesSleepsToTheEnd) {
+    Scenario scenario = busy_scenario(250);
+    scenario.sources.clear();
+    const Result result = run(scenario, "teo(version=6.1)");
+    for (const CpuResult& cpu : result.cpus) {
+        EXPECT_EQ(cpu.end_ns, scenario.duration_ns);
+        EXPECT_EQ(cpu.states[2].usage, 1);
+        EXPECT_GT(cpu.states[2].residency_ns, scenario.duration_ns - 1000000);
+    }
+}
+
+TEST(IdleModel, ALoadThatLeavesNoTimeToIdleEndsWithTheRun) {
+    Scenario scenario = busy_scenario(250);
+    scenario.sources[0].arrivals = PeriodicArrivals{1000, 0, 0, 0};
+    scenario.sources[2].arrivals = PeriodicArrivals{100000, 0, 0, 0};
+    scenario.sources[2].task_run_ns = 200000;
+    const Result result = run(scenario, "menu");
+    for (const std::size_t cpu : {0U, 2U}) {
+        EXPECT_GE(result.cpus[cpu].end_ns, scenario.duration_ns);
+        EXPECT_LT(result.cpus[cpu].end_ns, scenario.duration_ns + 1000000);
     }
 }
 
@@ -260,6 +310,25 @@ TEST(IdleModel, APollingStateEndsAtItsTimeLimit) {
     EXPECT_EQ(own[1].at - own[0].at, from_us(250));
 }
 
+// The polling state gives up after 250 us; the bound pays its delay all the same.
+TEST(IdleModel, TheDelayedOraclePaysInAPollingStateToo) {
+    Scenario scenario = busy_scenario(250);
+    for (board::Cluster& cluster : scenario.board.clusters) {
+        board::IdleState poll = cluster.idle_states.front();
+        poll.name = "POLL";
+        poll.polling = true;
+        poll.exit_latency = poll.target_residency = poll.wake_latency = from_ns(0);
+        poll.power = Power::mw(300);
+        cluster.idle_states.insert(cluster.idle_states.begin(), poll);
+    }
+    std::int64_t last_ns = 0;
+    for (const char* policy : {"delayed_oracle(delay_us=100)", "delayed_oracle(delay_us=400)"}) {
+        const std::int64_t polled_ns = run(scenario, policy).cpus[0].states[0].residency_ns;
+        EXPECT_GT(polled_ns, 2 * last_ns);
+        last_ns = polled_ns;
+    }
+}
+
 TEST(IdleModel, AStopRequestEndsTheRun) {
     Scenario scenario = busy_scenario(250);
     scenario.duration_ns = 3600000000000;
@@ -281,7 +350,7 @@ TEST(IdleScenario, ErrorsNameTheKeyAndTheLimit) {
     Scenario scenario = busy_scenario(250);
     EXPECT_EQ(message(scenario), "");
     scenario.duration_ns = 0;
-    EXPECT_EQ(message(scenario), "duration_ns: 0 must be above 0");
+    EXPECT_EQ(message(scenario), "duration_ns: 0 is outside 1..1000000000000000000");
     scenario = busy_scenario(250);
     scenario.sources[0].cpu = 4;
     EXPECT_EQ(message(scenario), "source 'irq0'.cpu: 4 is not on the board (0..3)");
@@ -296,7 +365,7 @@ TEST(IdleScenario, ErrorsNameTheKeyAndTheLimit) {
     EXPECT_EQ(message(scenario), "source 'irq0'.times_ns: 5 is followed by 4: times must ascend");
     scenario = busy_scenario(250);
     scenario.sources[0].arrivals = PoissonArrivals{0};
-    EXPECT_EQ(message(scenario), "source 'irq0'.mean_gap_ns: 0 must be at least 1");
+    EXPECT_EQ(message(scenario), "source 'irq0'.mean_gap_ns: 0 is outside 1..1000000000000000000");
 }
 
 }  // namespace

@@ -5,9 +5,12 @@
 #include <cstdint>
 #include <ostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "reference_board.hpp"
+#include "torpor/engine/timeline.hpp"
+#include "torpor/idle/cpu_loop.hpp"
 #include "torpor/idle/model.hpp"
 
 namespace torpor::idle {
@@ -103,6 +106,9 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"teo(version=6.1, first_update=false)", 250, kTeo, {1990, 0, 399}, 0, 0},
         Row{"teo(version=6.12.117, first_update=false)", 250, kTeo, {1990, 0, 399}, 0, 0},
         Row{"teo(version=7.1, first_update=false)", 250, {2749180000, 0, 7203370000}, {2188, 0, 202}, 1, 0},
+        Row{"teo(version=5.5)", 250, kTeo, {1990, 0, 399}, 0, 0},
+        Row{"teo(version=6.1)", 250, kTeo, {1990, 0, 399}, 0, 0},
+        Row{"teo(version=6.12.117)", 250, kTeo, {1990, 0, 399}, 0, 0},
         Row{"teo(version=7.1)", 250, {2749180000, 0, 7203393000}, {2188, 0, 201}, 0, 0},
         Row{"ladder(version=6.1)", 250, kLadder, {1595, 794, 0}, 0, 0}));
 
@@ -115,6 +121,25 @@ TEST(ReferenceRunControls, BoardsWithDeeperResidenciesStickElsewhere) {
     EXPECT_EQ(hz300.states[0].residency_ns, 1986652664);
     EXPECT_EQ(hz300.states[1].residency_ns, 7936560000);
     EXPECT_EQ(hz300.states[2].residency_ns, 28726336);
+}
+
+// The golden cycle of menu 4.18 at HZ 1000: the 4 ms gap in C1, ten gaps of 1 ms in C0, 36 ms in C1.
+TEST(ReferenceRunCycle, SteadyStateIsTheGoldenCycle) {
+    engine::VectorSink sink;
+    Model model{reference::scenario(reference::hi6220(1000)), parse_policy("menu(version=4.18)")};
+    model.run(StreamKey{}, {}, &sink);
+    std::vector<std::pair<std::int64_t, std::int64_t>> seen;
+    for (const engine::TimelineRecord& record : sink.records()) {
+        const std::int64_t selected_ns = to_ns(record.at) - 6000;
+        if (record.kind != static_cast<std::uint16_t>(TimelineKind::enter_state)) continue;
+        if (selected_ns < 1001010000 || selected_ns > 1051047000) continue;
+        seen.emplace_back(selected_ns, record.value);
+    }
+    std::vector<std::pair<std::int64_t, std::int64_t>> golden{{1001010000, 1}};
+    for (int i = 0; i < 10; ++i) golden.emplace_back(1005265000 + i * 1008000, 0);
+    golden.emplace_back(1015345000, 1);
+    golden.emplace_back(1051047000, 1);
+    EXPECT_EQ(seen, golden);
 }
 
 struct Phase {
