@@ -14,6 +14,7 @@
 #include "torpor/idle/replay.hpp"
 #include "torpor/idle/replay_open.hpp"
 #include "torpor/idle/replay_score.hpp"
+#include "torpor/idle/replay_start.hpp"
 #include "torpor/idle/trace_walk.hpp"
 
 namespace {
@@ -234,6 +235,7 @@ void bind_replay(py::module_& module) {
     walk.def("score", &score, "cpus"_a, "board"_a, "opps"_a, "hindsight"_a = false,
              "latency_limit_us"_a = kNoLatencyLimitUs);
     walk.attr("NO_TIMER") = kNoTimer;
+    walk.attr("SETTLED_FACTOR") = static_cast<double>(kSettledFactor) / kUnityFactor;
     module.def("tick_hz_of", &tick_hz_of, "log"_a,
                "HZ of the kernel that wrote a trace; None if it does not show.");
 }

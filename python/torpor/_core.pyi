@@ -735,6 +735,7 @@ class TraceWalk:
     """
 
     NO_TIMER: typing.ClassVar[int] = 9223372036854775807
+    SETTLED_FACTOR: typing.ClassVar[float] = 0.689697265625
     def __init__(
         self,
         log: TraceLog,

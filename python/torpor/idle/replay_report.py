@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
+from torpor.idle.trace import START_NOTE
 from torpor.report import Report
 from torpor.tables import Column, Table, Value
 
@@ -214,6 +215,7 @@ class ReplayReport:
                 "every policy. Energy: of the board, each cluster down only while all its CPUs allow it. "
                 "Regret: energy above the oracle's, which knows when the next wakeup comes and whose "
                 "clusters go down whenever that pays.",
+                START_NOTE,
                 "States are those of the board; a state of the trace is the board's of the same number.",
                 *(
                     [f"Energy and regret are not known: {self.board} publishes no power."]

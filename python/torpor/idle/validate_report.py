@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from torpor.idle.trace import START_NOTE
 from torpor.report import Report
 from torpor.tables import Column, Table, Value
 
@@ -355,7 +356,8 @@ def _capture_tables(capture: CaptureResult) -> list[Table]:
             notes=[
                 "Errors of residency are the largest of a CPU's states in percent of the trace's length, "
                 "worst and mean over the CPUs. 'got_tick rule off' and 'always deepest' are negative "
-                "controls: a trace in which they do well says little about residency."
+                "controls: a trace in which they do well says little about residency.",
+                START_NOTE,
             ],
         ),
         Table(
