@@ -14,9 +14,9 @@ from torpor.importers.ftrace import FtraceLog
 __all__ = ["START_NOTE", "IdleTrace"]
 
 START_NOTE = (
-    "What a governor knew when the trace began is not in it. Assumed: an empty history, ladder in the first recorded "
-    f"state. Fitted: menu 6.1 corrects timers of 1 to 10 ms by {_core.TraceWalk.SETTLED_FACTOR:.2f} at the start, "
-    "where recorded runs settle."
+    "What a governor knew when the trace began is not in it. Assumed: an empty history, ladder in the first "
+    "recorded state. Fitted: menu 6.1 corrects timers of 1 to 10 ms by "
+    f"{_core.TraceWalk.SETTLED_FACTOR:.2f} at the start, where recorded runs settle."
 )
 """How a replay starts, for the notes of its tables."""
 
