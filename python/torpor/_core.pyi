@@ -861,5 +861,5 @@ def uniform_means(
 
 MAX_IDLE_STATES: int = 10
 NO_LATENCY_LIMIT_US: int = 2000000000
-__compiler__: str = "GNU 12.2.0"
-__version__: str = "0.1.0"
+__compiler__: str
+__version__: str
