@@ -121,14 +121,24 @@ py::dict run_scenario(const Scenario& scenario, const Policy& policy, std::int64
     return to_columns(results, most_states(scenario));
 }
 
+/// A model that tells a sink what happens.
+struct WatchedModel {
+    Model model;
+    engine::TimelineSink* sink;
+
+    Result run(StreamKey key, const std::stop_token& stop) { return model.run(key, stop, sink); }
+};
+
 py::dict run_timeline(const Scenario& scenario, const Policy& policy, std::uint64_t seed,
                       std::int64_t replicate) {
     engine::VectorSink sink;
-    {
-        const py::gil_scoped_release release;
-        Model model{scenario, policy};
-        model.run(StreamKey{seed, static_cast<std::uint64_t>(replicate)}, {}, &sink);
-    }
+    call_replicates(py::none(), [&](const replicate::Progress& callback) {
+        return replicate::run_replicates(
+            [&] {
+                return WatchedModel{Model{scenario, policy}, &sink};
+            },
+            {replicate, 1, 1, seed}, callback);
+    });
     const std::vector<engine::TimelineRecord>& records = sink.records();
     const auto count = static_cast<py::ssize_t>(records.size());
     py::array_t<std::int64_t> time_ns(count);

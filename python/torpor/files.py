@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 from torpor._core import ConfigError
 
-__all__ = ["write_whole"]
+__all__ = ["check_writable", "write_whole"]
 
 
 def write_whole(path: str | os.PathLike[str], write: Callable[[BinaryIO], object]) -> None:
@@ -59,6 +59,32 @@ def write_whole(path: str | os.PathLike[str], write: Callable[[BinaryIO], object
     finally:
         if temporary is not None:
             temporary.unlink(missing_ok=True)
+
+
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Complain before long work about a file that could not be written after it.
+
+    Raises
+    ------
+    ConfigError
+        When the folder is not there or cannot be written, or the path is a folder.
+
+    Examples
+    --------
+    >>> check_writable("no/such/folder/file")
+    Traceback (most recent call last):
+    torpor._core.ConfigError: no/such/folder/file: cannot be written (no such folder)
+    """
+    target = Path(os.path.realpath(path))
+    reason = None
+    if not target.parent.is_dir():
+        reason = "no such folder"
+    elif target.is_dir():
+        reason = "it is a folder"
+    elif not os.access(target if target.exists() else target.parent, os.W_OK):
+        reason = "permission denied"
+    if reason is not None:
+        raise ConfigError(f"{os.fspath(path)}: cannot be written ({reason})")
 
 
 def _umask() -> int:

@@ -165,6 +165,76 @@ def test_a_bad_board_file_names_file_line_and_key(
     assert found in message
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--nope",),
+        ("nope",),
+        ("run", "idle", "--board", "toy"),
+        ("run", "idle", "--board", "toy", *LOAD, "--policy", "menu", "--runs", "x"),
+        ("run", "idle", "--board", "toy", *LOAD, "--policy", "menu", "--format", "nope"),
+        ("board", "show"),
+        ("validate", "idle"),
+    ],
+)
+def test_a_mistake_in_use_is_one_line(run: Run, arguments: tuple[str, ...]) -> None:
+    one_line(run(*arguments))
+
+
+@pytest.mark.parametrize(
+    ("workload", "found"),
+    [
+        ("poisson_interrupts(mean_gap_us='5')", "mean_gap_us='5'"),
+        ("poisson_interrupts(mean_gap_us=None)", "mean_gap_us=None"),
+        ("ipi_timer_burst(cpu=0.5)", "cpu=0.5"),
+        ("ipi_timer_burst(cpu=99999999999)", "cpu=99999999999"),
+        ("ipi_timer_burst(timer_repeats=1.5)", "timer_repeats=1.5"),
+        ("bursty_interrupts(burst=5)", "burst=5"),
+        ("lognormal_interrupts(median_gap_us=5, sigma='a')", "sigma='a'"),
+        ("recorded_interrupts(cpu=0, times_us=5)", "times_us=5"),
+        ("periodic_timer(period_us=5000, wheel='x')", "wheel='x'"),
+        ("poisson_interrupts(mean_gap_us=5, mean_gap_us=6)", "once"),
+        ("poisson_interrupts(mean_gap_us=1e300)", "mean_gap_us=1e+300"),
+    ],
+)
+def test_a_parameter_of_the_wrong_type_is_named(run: Run, workload: str, found: str) -> None:
+    assert found in one_line(run(*RUN_TOY, "--workload", workload, "--policy", "menu"))
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("--runs", "1000000000"),
+        ("--runs", "9" * 30),
+        ("--threads", "-1"),
+        ("--latency-limit-us", "9" * 30),
+        ("--duration-s", "nan"),
+        ("--duration-s", "1e30"),
+        ("--seed", "9" * 30),
+    ],
+)
+def test_a_number_out_of_range_is_named(run: Run, option: str, value: str) -> None:
+    name = option.removeprefix("--").replace("-", "_")
+    assert name in one_line(run(*RUN_TOY, *LOAD, "--policy", "menu", option, value))
+
+
+def test_an_output_without_unicode_gets_ascii() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-m", "torpor", *RUN_TOY, *LOAD, "--policy", "menu"],
+        capture_output=True,
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        check=True,
+    )
+    assert b"+/-" in ended.stdout
+
+
+def test_both_outputs_are_checked_before_the_work(run: Run, tmp_path: Path) -> None:
+    plot, out = tmp_path / "x.svg", tmp_path / "no" / "x.txt"
+    assert "no such folder" in one_line(run("reproduce", "idle-2018", "--plot", plot, "--output", out))
+    assert "one file" in one_line(run("reproduce", "idle-2018", "--plot", plot, "--output", plot))
+    assert list(tmp_path.iterdir()) == []
+
+
 def bad_traces() -> dict[str, tuple[bytes, str]]:
     good = GOOD_TRACE.encode()
     backwards = GOOD_TRACE + ROW.format(cpu=0, time=0.5, state=1)
@@ -175,6 +245,7 @@ def bad_traces() -> dict[str, tuple[bytes, str]]:
         "truncated gzip": (gzip.compress(good)[:-20], ""),
         "no cpu_idle": (good.replace(b"cpu_idle", b"cpu_odle"), "cpu_idle"),
         "backwards": (backwards.encode(), "back"),
+        "exits only": (good.replace(b"state=1", b"state=4294967295"), "no idle period"),
         "cpu missing": (good.replace(b"[000]", b"[009]").replace(b"cpu_id=0", b"cpu_id=9"), "9"),
     }
 

@@ -30,6 +30,9 @@ std::string element(const std::string& array, std::size_t index) {
 
 void check_name(const std::string& key, const std::string& name) {
     if (name.empty()) throw ConfigError(key, "value \"\" is empty, limit: at least one character");
+    const auto plain = [](char c) { return c >= ' ' && c <= '~' && c != '[' && c != ']'; };
+    if (name.size() > 64 || !std::all_of(name.begin(), name.end(), plain))
+        throw ConfigError(key, "value is no name, limit: 64 printable ASCII characters without brackets");
 }
 
 // Costs are written in ns and the times of states in us, so the message speaks the unit of the file.
@@ -95,6 +98,11 @@ void check_idle_states(const std::string& table, const std::vector<IdleState>& s
         const IdleState& state = states[i];
         const std::string key = element(table, i);
         check_name(key + ".name", state.name);
+        for (std::size_t j = 0; j < i; ++j) {
+            if (states[j].name == state.name)
+                throw ConfigError(key + ".name",
+                                  text("value \"", state.name, "\" is also the name of state ", j));
+        }
         check_time(key + ".entry_us", state.entry_latency, false);
         check_time(key + ".wake_latency_us", state.wake_latency, false);
         check_time(key + ".exit_latency_us", state.exit_latency, false);
@@ -103,6 +111,7 @@ void check_idle_states(const std::string& table, const std::vector<IdleState>& s
             throw ConfigError(key + ".polling",
                               text("value true at index ", i, ", limit: only index 0 may poll"));
         if (i > 0) {
+            check_rising(key + ".wake_latency_us", state.wake_latency, states[i - 1].wake_latency);
             check_rising(key + ".exit_latency_us", state.exit_latency, states[i - 1].exit_latency);
             check_rising(key + ".target_residency_us", state.target_residency,
                          states[i - 1].target_residency);

@@ -116,7 +116,8 @@ class CpuLoop {
             if (sink_ != nullptr && tick_.stopped() != was_stopped) record_tick();
             now_ns_ += to_ns(costs_->select_to_entry);
             state_ = selection.state;
-            if (refusal_probability_ > 0.0 && refusals_.uniform01() < refusal_probability_) {
+            if (refusal_probability_ > 0.0 && now_ns_ < duration_ns_ &&
+                refusals_.uniform01() < refusal_probability_) {
                 refuse();
                 continue;
             }

@@ -54,10 +54,18 @@ bool runs_task(const TraceEvent& event) {
 void check_clock(const ftrace::TraceLog& log, const std::vector<TraceEvent>& events) {
     constexpr std::int64_t kEarly = -5000;
     constexpr std::int64_t kLate = 1000000;
+    constexpr std::int64_t kJump = 1000000000;
     std::int64_t least_ns = kNoTimer;
     std::size_t row = 0;
     for (const TraceEvent& event : events) {
-        if (event.kind != Kind::timer_expire || event.time_ns - event.value >= least_ns) continue;
+        if (event.kind != Kind::timer_expire) continue;
+        if (event.time_ns - event.value > kJump) {
+            throw ConfigError{log.source() + ":" + std::to_string(log.line(event.row)),
+                              "the trace clock is not `mono` or jumps: this row is " +
+                                  std::to_string(event.time_ns - event.value) +
+                                  " ns after the timer clock (limit " + std::to_string(kJump) + ")"};
+        }
+        if (event.time_ns - event.value >= least_ns) continue;
         least_ns = event.time_ns - event.value;
         row = event.row;
     }

@@ -35,8 +35,8 @@ def read_capture(path: Path, tick_hz: int | None) -> tuple[dict[str, Any], Sourc
     source = Source(str(path))
     try:
         truth = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise source.error("", f"cannot be read as JSON: {error}") from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise source.error("", f"cannot be read as JSON: {str(error)[:200]}") from None
     tables = _tables(truth, source)
     groups: dict[Table, list[int]] = {}
     for cpu in sorted(tables):
@@ -82,7 +82,10 @@ def _tables(truth: Any, source: Source) -> dict[int, Table]:
     traces = truth.get("traces") if isinstance(truth, dict) else None
     tables: dict[int, Table] = {}
     for trace, record in (traces if isinstance(traces, dict) else {}).items():
-        for cpu_name, states in record.get("sysfs_delta", {}).items():
+        delta = record.get("sysfs_delta", {}) if isinstance(record, dict) else None
+        if not isinstance(delta, dict):
+            raise source.error(f"traces.{trace}", "value is no record, limit: a table with sysfs_delta")
+        for cpu_name, states in delta.items():
             key = f"traces.{trace}.sysfs_delta.{cpu_name}"
             try:
                 cpu = int(cpu_name.removeprefix("cpu"))

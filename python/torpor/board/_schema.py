@@ -110,6 +110,8 @@ def parse_toml(text: str, label: str) -> dict[str, Any]:
         line = re.search(r"at line (\d+)", str(error))
         number = int(line[1]) if line else text.count("\n") + 1
         raise config_error("", f"{label}:{number}: not valid TOML: {error}") from None
+    except (ValueError, RecursionError) as error:
+        raise config_error("", f"{label}: not valid TOML: {str(error)[:200]}") from None
 
 
 def decode(raw: Mapping[str, Any], source: Source) -> BoardFile:

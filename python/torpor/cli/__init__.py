@@ -6,13 +6,14 @@ interrupted.
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
 
 import torpor
 from torpor.cli import board, idle, policies, reproduce
-from torpor.cli.output import guarded
+from torpor.cli.output import fail, guarded
 
 app = typer.Typer(
     name="torpor",
@@ -44,5 +45,20 @@ app.add_typer(board.app, name="board")
 
 
 def main() -> None:
-    """Run the command line."""
-    app()
+    """Run the command line; a mistake in its use is one line and exit code 2, as every other error."""
+    if sys.stdout is None:
+        fail("standard output is closed")
+    try:
+        code = app(standalone_mode=False)
+    except BrokenPipeError:
+        code = 0
+    except OSError as error:
+        fail(str(error))
+    except Exception as error:
+        # typer's own errors; their class has moved between its releases.
+        if not hasattr(error, "format_message"):
+            raise
+        if len(sys.argv) <= 2 and "--help" not in sys.argv and not error.args:
+            sys.exit(2)
+        fail(error.format_message())
+    sys.exit(code or 0)

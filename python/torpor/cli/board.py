@@ -11,7 +11,7 @@ from rich.console import Console
 from torpor import Board
 from torpor.board import catalogue
 from torpor.cli.options import JsonOption
-from torpor.cli.output import guarded
+from torpor.cli.output import guarded, print_plainly
 
 app = typer.Typer(help="List, show, check and compare boards.", no_args_is_help=True)
 
@@ -46,7 +46,7 @@ def show(board: BoardArgument, json: JsonOption = False) -> None:
         print(jsonlib.dumps(loaded.to_dict()))
     else:
         console = Console()
-        console.print(loaded) if console.is_terminal else print(str(loaded), end="")
+        console.print(loaded) if console.is_terminal else print_plainly(str(loaded).rstrip())
 
 
 @app.command()

@@ -18,10 +18,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from torpor import Error
 from torpor.files import write_whole
 
-__all__ = ["Format", "Report", "emit", "fail", "guarded", "progress_bar"]
+__all__ = ["Format", "Report", "emit", "fail", "guarded", "print_plainly", "progress_bar"]
 
 
 Parameters = ParamSpec("Parameters")
+_ASCII = dict.fromkeys(map(ord, "─━═"), "-") | dict.fromkeys(map(ord, "│┃║"), "|")
+_ASCII |= dict.fromkeys(map(ord, "┌┐└┘├┤┬┴┼┏┓┗┛┣┫┳┻╋┡┢┩┪╇╈"), "+")
 
 
 class Format(StrEnum):
@@ -77,15 +79,27 @@ def guarded(command: Callable[Parameters, None]) -> Callable[Parameters, None]:
             fail("interrupted", code=130)
         except (Error, OSError, UnicodeError) as error:
             fail(str(error))
+        except MemoryError:
+            fail("out of memory")
 
     return call
+
+
+def print_plainly(text: str) -> None:
+    """Print text on an output of any encoding: what it lacks is written with ASCII characters."""
+    encoding = sys.stdout.encoding or "ascii"
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        text = text.replace("±", "+/-").translate(_ASCII).encode(encoding, "replace").decode(encoding)
+    print(text)
 
 
 def emit(report: Report, form: Format, output: Path | None) -> None:
     """Print a report, or write it to a file."""
     text = json.dumps(report.to_json(), allow_nan=False) if form is Format.JSON else _render(report, form)
     if output is None:
-        print(text.rstrip("\n"))
+        print_plainly(text.rstrip("\n"))
     else:
         write_whole(output, lambda file: file.write(f"{text.rstrip()}\n".encode()))
 

@@ -19,6 +19,7 @@ from torpor.cli.options import (
 )
 from torpor.cli.output import Format, emit, fail, progress_bar
 from torpor.experiments import EXPERIMENTS
+from torpor.files import check_writable
 
 
 def reproduce(
@@ -39,6 +40,11 @@ def reproduce(
     form = Format.JSON if json else form
     if len(names) > 1 and (plot is not None or output is not None):
         fail("--plot and --output take one file: name one experiment")
+    for path in (plot, output):
+        if path is not None:
+            check_writable(path)
+    if plot is not None and plot == output:
+        fail(f"{plot}: --plot and --output name one file")
     ok = True
     for chosen in names:
         with progress_bar(chosen) as progress:

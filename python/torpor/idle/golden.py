@@ -493,6 +493,8 @@ def _read_sequences(folder: Path) -> list[_Sequence]:
             if numbers[column][row] != expected:
                 found = f"{numbers[column][row]} contradicts hz {tick.hz}, which gives {expected}"
                 raise _fail(path, f"row {row}, column {column}: {found}")
+        if any(sequence.name == name for sequence in sequences):
+            raise _fail(path, f"row {row}, column sequence: {name!r} is listed twice")
         plain = folder / f"{name}.csv"
         data = plain if plain.exists() else folder / f"{name}.csv.gz"
         sequences.append(_Sequence(name, data, tables[table], tick, int(numbers["rows"][row])))

@@ -154,7 +154,9 @@ def replay(
             for cpu, one, best in zip(walk.cpus, scores[name]["cpus"], oracle_mj, strict=True)
         ]
         results.append(_policy_replay(name, cpus, scores[name], scores[oracle]["energy_mj"]))
-    return ReplayReport(Path(log.source).name, board.name, walk.window_s, tuple(results), warm_up)
+    return ReplayReport(
+        Path(log.source).name, board.name, walk.window_s, tuple(results), warm_up, walk.damage
+    )
 
 
 def _table(cluster: _core.Cluster) -> list[tuple[int, int, bool]]:

@@ -114,6 +114,8 @@ class ReplayReport:
         First what was recorded, then the policies in the order given, and the oracle.
     warm_up : int
         Decisions of each CPU that were taken from the trace, for every policy.
+    damage : str
+        What is missing or unreadable in the trace; empty for nothing.
 
     Examples
     --------
@@ -126,6 +128,7 @@ class ReplayReport:
     window_s: float
     policies: tuple[PolicyReplay, ...]
     warm_up: int
+    damage: str = ""
 
     def __getitem__(self, policy: str) -> PolicyReplay:
         for one in self.policies:
@@ -165,6 +168,7 @@ class ReplayReport:
             "board": self.board,
             "window_s": self.window_s,
             "warm_up": self.warm_up,
+            "damage": self.damage,
             "policies": [
                 {
                     "policy": p.policy,
@@ -216,6 +220,7 @@ class ReplayReport:
                 "Regret: energy above the oracle's, which knows when the next wakeup comes and whose "
                 "clusters go down whenever that pays.",
                 START_NOTE,
+                *([f"The trace is damaged: {self.damage}."] if self.damage else []),
                 "States are those of the board; a state of the trace is the board's of the same number.",
                 *(
                     [f"Energy and regret are not known: {self.board} publishes no power."]

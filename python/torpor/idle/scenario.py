@@ -16,6 +16,8 @@ from torpor.idle.workloads import Workload, _ns
 __all__ = ["Scenario"]
 
 Progress = Callable[[int, int], object]
+LONGEST_S = 1e9
+"""Longest run, seconds."""
 
 
 @dataclass(frozen=True)
@@ -84,8 +86,13 @@ class Scenario:
         assert isinstance(self.workload, tuple)
         sources = [s for w in self.workload for s in w.sources(self.board.cpu_count)]
         for name in ("iowait", "load"):
-            if not 0 <= getattr(self, name) < 2**32:
-                raise ConfigError(f"{name}={getattr(self, name)} is outside 0..4294967295")
+            _whole(name, getattr(self, name), 0, 2**32 - 1)
+        if self.latency_limit_us is not None:
+            _whole("latency_limit_us", self.latency_limit_us, 0, _core.NO_LATENCY_LIMIT_US)
+        if not isinstance(self.duration_s, int | float) or not 0 < self.duration_s <= LONGEST_S:
+            raise ConfigError(f"duration_s={self.duration_s} is outside 0 < s <= {LONGEST_S:g}")
+        if not isinstance(self.refusal_probability, int | float):
+            raise ConfigError(f"refusal_probability={self.refusal_probability!r} is no number")
         return _core.IdleScenario(
             core,
             sources=sources,
@@ -162,13 +169,15 @@ class Scenario:
         True
         """
         chosen = as_policy(policy)
+        # A replicate's result takes about half a KiB a CPU; one call holds 4 GiB of them at most.
+        most = 2**32 // (512 * self.board.cpu_count)
         columns = _core.run_idle(
             self._core_scenario,
             chosen,
-            runs=runs,
-            first=first,
-            seed=_checked_seed(seed),
-            threads=threads,
+            runs=_whole("runs", runs, 1, most),
+            first=_whole("first", first, 0, 2**62),
+            seed=_whole("seed", seed, 0, 2**64 - 1),
+            threads=_whole("threads", threads, 0, 4096),
             progress=progress,
         )
         return Runs(scenario=self, policy=chosen, seed=seed, first=first, columns=columns)
@@ -196,7 +205,10 @@ class Scenario:
         ['time_ns', 'cpu', 'event', 'value']
         """
         columns = _core.run_idle_timeline(
-            self._core_scenario, as_policy(policy), seed=_checked_seed(seed), replicate=replicate
+            self._core_scenario,
+            as_policy(policy),
+            seed=_whole("seed", seed, 0, 2**64 - 1),
+            replicate=_whole("replicate", replicate, 0, 2**62),
         )
         return Timeline(scenario=self, policy=as_policy(policy), columns=columns)
 
@@ -219,7 +231,10 @@ class Scenario:
         object.__setattr__(self, "_core_scenario", self._build())
 
 
-def _checked_seed(seed: int) -> int:
-    if not 0 <= seed < 2**64:
-        raise ConfigError(f"seed={seed} is outside 0..18446744073709551615")
-    return seed
+def _whole(name: str, value: int, low: int, high: int) -> int:
+    """Return a whole number within limits."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ConfigError(f"{name}={value!r} is no whole number")
+    if not low <= value <= high:
+        raise ConfigError(f"{name}={value} is outside {low}..{high}")
+    return value

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from torpor import _core
+from torpor._core import ConfigError
 from torpor.importers.ftrace import FtraceLog
 
 __all__ = ["START_NOTE", "IdleTrace"]
@@ -63,6 +64,7 @@ class IdleTrace:
         hz: int,
         workload_tasks: Sequence[str] | None = None,
     ) -> None:
+        self.log = log
         self.source = log.source
         self.core = _core.TraceWalk(
             log.core,
@@ -70,6 +72,25 @@ class IdleTrace:
             hz=hz,
             workload_tasks=None if workload_tasks is None else list(workload_tasks),
         )
+        if not any(len(self.core.decisions(index)["entry_ns"]) for index in range(len(self.cpus))):
+            raise ConfigError(f"{self.source}: no idle period both begins and ends in the trace")
+
+    @property
+    def damage(self) -> str:
+        """What is missing or unreadable in the trace; empty for nothing.
+
+        Examples
+        --------
+        >>> IdleTrace.damage.fget is not None
+        True
+        """
+        found = []
+        if self.log.bad_row_count:
+            first = self.log.bad_rows[0][0]
+            found.append(f"{self.log.bad_row_count} lines could not be read, the first is line {first}")
+        if self.log.lost_events:
+            found.append(f"the kernel lost events at {len(self.log.lost_events)} places")
+        return "; ".join(found)
 
     @property
     def window_s(self) -> float:

@@ -9,7 +9,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Protocol, runtime_checkable
+from typing import Annotated, Protocol, get_type_hints, runtime_checkable
+
+import msgspec
 
 from torpor import _core
 from torpor._core import ConfigError
@@ -27,6 +29,10 @@ __all__ = [
 ]
 
 
+Cpu = Annotated[int, msgspec.Meta(ge=0, le=65535)]
+Count = Annotated[int, msgspec.Meta(ge=0, le=10**9)]
+
+
 @runtime_checkable
 class Workload(Protocol):
     """Anything that can say which sources of wakeups it puts on which CPUs.
@@ -39,6 +45,25 @@ class Workload(Protocol):
 
     def sources(self, cpu_count: int) -> list[_core.Source]:
         """List the sources of wakeups on a board of `cpu_count` CPUs."""
+
+
+class _Checked:
+    """A workload whose parameters are of the declared types, checked when it is made."""
+
+    def __post_init__(self) -> None:
+        hints = get_type_hints(type(self), include_extras=True)
+        for parameter in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, parameter.name)
+            try:
+                msgspec.convert(value, hints[parameter.name])
+            except (msgspec.ValidationError, OverflowError) as error:
+                message = f"{type(self).__name__}.{parameter.name}={_shown(value)}: {error}"
+                raise ConfigError(message) from None
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def _ns(value_us: float, name: str) -> int:
@@ -55,7 +80,7 @@ def _cpus(cpus: Sequence[int] | None, cpu_count: int) -> Iterator[int]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class IpiTimerBurst:
+class IpiTimerBurst(_Checked):
     """The pattern of Leo Yan's mail: an IPI, a timer 4 ms later, then ten of 1 ms; no task ever runs.
 
     Parameters
@@ -87,15 +112,15 @@ class IpiTimerBurst:
     ['ipi/cpu7', 'ipi-sender/cpu0']
     """
 
-    cpu: int = 7
-    sender: int | None = None
+    cpu: Cpu = 7
+    sender: Cpu | None = None
     period_us: float = 50_000.0
     first_us: float = 50_000.0
     first_spread_us: float = 0.0
     jitter_us: float = 0.0
     timer_first_us: float = 4_000.0
     timer_next_us: float = 1_000.0
-    timer_repeats: int = 10
+    timer_repeats: Count = 10
 
     def sources(self, cpu_count: int) -> list[_core.Source]:
         """Make the target's interrupt with its timer chain, and the sender's timer."""
@@ -129,7 +154,7 @@ class IpiTimerBurst:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PeriodicTimer:
+class PeriodicTimer(_Checked):
     """A timer that the governor can see coming, on some or all CPUs, each with its own random phase.
 
     Parameters
@@ -152,7 +177,7 @@ class PeriodicTimer:
     """
 
     period_us: float
-    cpus: Sequence[int] | None = None
+    cpus: Sequence[Cpu] | None = None
     jitter_us: float = 0.0
     task_run_us: float = 0.0
     wheel: bool = False
@@ -194,7 +219,7 @@ class TimerLoad(PeriodicTimer):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PoissonInterrupts:
+class PoissonInterrupts(_Checked):
     """Interrupts that nothing announces, with exponential gaps.
 
     Parameters
@@ -213,7 +238,7 @@ class PoissonInterrupts:
     """
 
     mean_gap_us: float
-    cpus: Sequence[int] | None = None
+    cpus: Sequence[Cpu] | None = None
     task_run_us: float = 0.0
 
     def sources(self, cpu_count: int) -> list[_core.Source]:
@@ -231,7 +256,7 @@ class PoissonInterrupts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LognormalInterrupts:
+class LognormalInterrupts(_Checked):
     """Interrupts with lognormal gaps: many short ones, a long tail.
 
     Parameters
@@ -253,7 +278,7 @@ class LognormalInterrupts:
 
     median_gap_us: float
     sigma: float
-    cpus: Sequence[int] | None = None
+    cpus: Sequence[Cpu] | None = None
     task_run_us: float = 0.0
 
     def sources(self, cpu_count: int) -> list[_core.Source]:
@@ -273,7 +298,7 @@ class LognormalInterrupts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class BurstyInterrupts:
+class BurstyInterrupts(_Checked):
     """Runs of close interrupts parted by quiet times, all uniform.
 
     Parameters
@@ -295,8 +320,8 @@ class BurstyInterrupts:
 
     quiet_us: tuple[float, float] = (5_000.0, 200_000.0)
     gap_us: tuple[float, float] = (20.0, 300.0)
-    burst: tuple[int, int] = (2, 20)
-    cpus: Sequence[int] | None = None
+    burst: tuple[Count, Count] = (2, 20)
+    cpus: Sequence[Cpu] | None = None
     task_run_us: float = 0.0
 
     def sources(self, cpu_count: int) -> list[_core.Source]:
@@ -321,7 +346,7 @@ class BurstyInterrupts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RecordedInterrupts:
+class RecordedInterrupts(_Checked):
     """Interrupts at given instants, for example taken from a trace.
 
     Parameters
@@ -339,7 +364,7 @@ class RecordedInterrupts:
     'recorded/cpu0'
     """
 
-    cpu: int
+    cpu: Cpu
     times_us: Sequence[float] = field(default_factory=tuple)
     task_run_us: float = 0.0
 
@@ -392,8 +417,11 @@ def parse_workload(text: str) -> Workload:
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
             raise ValueError
         given = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
+        if len(given) < len(call.keywords):
+            raise ValueError
     except (SyntaxError, ValueError, MemoryError, RecursionError):
-        raise ConfigError(f"workload '{text}': write it as name(parameter=value, ...)") from None
+        message = "write it as name(parameter=value, ...), each parameter once"
+        raise ConfigError(f"workload {_shown(text)}: {message}") from None
     kind = WORKLOADS.get(call.func.id)
     if kind is None:
         raise ConfigError(f"unknown workload '{call.func.id}': known are {', '.join(WORKLOADS)}")
