@@ -17,61 +17,59 @@ namespace {
 using namespace torpor;
 using namespace torpor::idle;
 
-/// Columns of all replicates, shaped (runs, cpus, states), (runs, cpus), (runs, clusters) or (runs,).
+/// Results as blocks, one row per replicate (or per replicate and CPU); they become NumPy arrays.
+template <class T>
+using Block = Eigen::Array<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+template <class T>
+using Column = Eigen::Array<T, Eigen::Dynamic, 1>;
+using Eigen::Index;
+
 class Columns {
   public:
     Columns(const std::vector<Result>& results, std::size_t states)
-        : results_{&results},
-          runs_{results.size()},
-          cpus_{results.front().cpus.size()},
-          clusters_{results.front().cluster_off_ns.size()},
-          states_{states} {}
+        : results_{results},
+          runs_{static_cast<Index>(results.size())},
+          cpus_{static_cast<Index>(results.front().cpus.size())},
+          states_{static_cast<Index>(states)} {}
 
+    /// Shape (runs, cpus, states).
     template <class Get>
-    py::array_t<std::int64_t> per_state(Get get) const {
-        py::array_t<std::int64_t> array({runs_, cpus_, states_});
-        auto view = array.mutable_unchecked<3>();
-        for (std::size_t r = 0; r < runs_; ++r)
-            for (std::size_t c = 0; c < cpus_; ++c)
-                for (std::size_t s = 0; s < states_; ++s)
-                    view(index(r), index(c), index(s)) = get((*results_)[r].cpus[c].states[s]);
-        return array;
+    py::object per_state(Get get) const {
+        const Block<std::int64_t> block =
+            Block<std::int64_t>::NullaryExpr(runs_ * cpus_, states_, [&](Index row, Index state) {
+                return get(cpu(row / cpus_, row % cpus_).states[static_cast<std::size_t>(state)]);
+            });
+        return py::cast(block).attr("reshape")(runs_, cpus_, states_);
     }
 
+    /// Shape (runs, cpus).
     template <class T, class Get>
-    py::array_t<T> per_cpu(Get get) const {
-        py::array_t<T> array({runs_, cpus_});
-        auto view = array.template mutable_unchecked<2>();
-        for (std::size_t r = 0; r < runs_; ++r)
-            for (std::size_t c = 0; c < cpus_; ++c) view(index(r), index(c)) = get((*results_)[r].cpus[c]);
-        return array;
+    Block<T> per_cpu(Get get) const {
+        return Block<T>::NullaryExpr(runs_, cpus_, [&](Index run, Index c) { return get(cpu(run, c)); });
     }
 
-    py::array_t<std::int64_t> cluster_off() const {
-        py::array_t<std::int64_t> array({runs_, clusters_});
-        auto view = array.mutable_unchecked<2>();
-        for (std::size_t r = 0; r < runs_; ++r)
-            for (std::size_t c = 0; c < clusters_; ++c)
-                view(index(r), index(c)) = (*results_)[r].cluster_off_ns[c];
-        return array;
+    /// Shape (runs, clusters).
+    Block<std::int64_t> cluster_off() const {
+        const auto clusters = static_cast<Index>(results_.front().cluster_off_ns.size());
+        return Block<std::int64_t>::NullaryExpr(runs_, clusters, [&](Index run, Index cluster) {
+            return at(run).cluster_off_ns[static_cast<std::size_t>(cluster)];
+        });
     }
 
+    /// Shape (runs,).
     template <class T, class Get>
-    py::array_t<T> per_run(Get get) const {
-        py::array_t<T> array(static_cast<py::ssize_t>(runs_));
-        auto view = array.template mutable_unchecked<1>();
-        for (std::size_t r = 0; r < runs_; ++r) view(index(r)) = get((*results_)[r]);
-        return array;
+    Column<T> per_run(Get get) const {
+        return Column<T>::NullaryExpr(runs_, [&](Index run) { return get(at(run)); });
     }
 
   private:
-    static py::ssize_t index(std::size_t i) { return static_cast<py::ssize_t>(i); }
+    const Result& at(Index run) const { return results_[static_cast<std::size_t>(run)]; }
+    const CpuResult& cpu(Index run, Index c) const { return at(run).cpus[static_cast<std::size_t>(c)]; }
 
-    const std::vector<Result>* results_;
-    std::size_t runs_;
-    std::size_t cpus_;
-    std::size_t clusters_;
-    std::size_t states_;
+    const std::vector<Result>& results_;
+    Index runs_;
+    Index cpus_;
+    Index states_;
 };
 
 py::dict to_columns(const std::vector<Result>& results, std::size_t states) {

@@ -2,6 +2,7 @@
 #pragma once
 
 // The only door to pybind11, so that every translation unit sees the same set of casters.
+#include <pybind11/eigen.h>
 #include <pybind11/native_enum.h>
 #include <pybind11/numpy.h>
 #include <pybind11/operators.h>

@@ -483,7 +483,7 @@ def _read_sequences(folder: Path) -> list[_Sequence]:
     if not len(file):
         raise _fail(path, "lists no sequence")
     tables = _read_tables(folder / "tables.csv")
-    sequences = []
+    sequences: list[_Sequence] = []
     for row, (name, table) in enumerate(zip(file.texts("sequence"), file.texts("table"), strict=True)):
         if table not in tables:
             known = ", ".join(tables) or "none"

@@ -141,9 +141,14 @@ TEST_F(Validate, RefusesAnEmptyIdleTable) {
 }
 
 TEST_F(Validate, AcceptsTenStatesAndRefusesEleven) {
-    while (little().idle_states.size() < kMaxIdleStates) little().idle_states.push_back(state(2));
+    const auto add = [&] {
+        IdleState copy = state(2);
+        copy.name = std::to_string(little().idle_states.size());
+        little().idle_states.push_back(copy);
+    };
+    while (little().idle_states.size() < kMaxIdleStates) add();
     EXPECT_EQ(complaint(board_), "");
-    little().idle_states.push_back(state(2));
+    add();
     EXPECT_EQ(complaint(board_), "clusters[0].idle_states: value has 11 states, limit 10");
 }
 
@@ -151,6 +156,32 @@ TEST_F(Validate, RefusesAStateWithoutAName) {
     state(1).name.clear();
     EXPECT_EQ(complaint(board_),
               "clusters[0].idle_states[1].name: value \"\" is empty, limit: at least one character");
+}
+
+TEST_F(Validate, RefusesTwoStatesOfOneName) {
+    state(1).name = state(0).name;
+    EXPECT_EQ(complaint(board_),
+              "clusters[0].idle_states[1].name: value \"WFI\" is also the name of state 0");
+}
+
+TEST_F(Validate, RefusesANameThatATerminalCannotShow) {
+    for (const char* name : {"a\nb", "\x1b[31m", "[bold]", "\xc3\xa9"}) {
+        state(1).name = name;
+        EXPECT_EQ(complaint(board_),
+                  "clusters[0].idle_states[1].name: value is no name, limit: 64 printable ASCII "
+                  "characters without brackets");
+    }
+}
+
+TEST_F(Validate, RefusesADeeperStateThatWakesFaster) {
+    state(2).wake_latency = from_us(900);
+    EXPECT_NE(complaint(board_).find("clusters[0].idle_states[2].wake_latency_us"), std::string::npos);
+}
+
+TEST_F(Validate, RefusesAClusterPowerThatChangesWithoutAVote) {
+    state(1).cluster_power = Power::mw(49);
+    EXPECT_NE(complaint(board_).find("clusters[0].idle_states[1].cluster_power_mw: value 49, limit: 50"),
+              std::string::npos);
 }
 
 TEST_F(Validate, RefusesAPollingStateThatIsNotTheFirst) {

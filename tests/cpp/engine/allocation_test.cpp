@@ -39,6 +39,8 @@ void* operator new[](std::size_t size) {
 void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
     return counted(size);
 }
+// Below -O2, g++ sees the malloc of an inlined new but not the free of its delete.
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
 void operator delete(void* memory) noexcept {
     std::free(memory);
 }
