@@ -29,6 +29,7 @@ void add_value_methods(py::class_<P>& type) {
     type.def(py::self == py::self)
         .def("__hash__", [](const P& self) { return py::hash(py::str(to_string(Policy{self}))); })
         .def("__str__", [](const P& self) { return to_string(Policy{self}); })
+        .def("_repr_html_", [](const P& self) { return "<code>" + to_string(Policy{self}) + "</code>"; })
         .def(py::pickle([](const P& self) { return to_string(Policy{self}); },
                         [](const std::string& text) { return std::get<P>(parse_policy(text)); }));
 }

@@ -201,3 +201,22 @@ def test_a_timeline_agrees_with_the_counters() -> None:
     intervals = runs.timeline(0).intervals(1)
     assert len(intervals) == runs.usage[0, 1].sum()
     assert (intervals["end_ns"] - intervals["start_ns"]).sum() == runs.residency_ns[0, 1].sum()
+
+
+def test_results_read_back_from_their_repr_and_pickle() -> None:
+    scenario = Scenario(tp.Board.load("toy"), PeriodicTimer(period_us=3000.0), duration_s=0.1)
+    scope = {"Scenario": Scenario, "Board": tp.Board, "PeriodicTimer": PeriodicTimer}
+    for result in (
+        scenario.run("menu", runs=3, seed=2, first=1),
+        scenario.timeline("teo", seed=2, replicate=1),
+    ):
+        assert eval(repr(result), scope) == result
+        assert pickle.loads(pickle.dumps(result)) == result
+
+
+@pytest.mark.parametrize(
+    "held",
+    [BUSY, BUSY.workload[0], BUSY.run("menu"), BUSY.timeline("menu"), HIKEY, tp.idle.Menu(version="4.18")],
+)  # type: ignore[index]
+def test_everything_a_user_holds_shows_itself_in_a_notebook(held: object) -> None:
+    assert held._repr_html_().startswith("<")  # type: ignore[attr-defined]

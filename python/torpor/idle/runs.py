@@ -209,8 +209,7 @@ class Runs:
 
     def __repr__(self) -> str:
         return (
-            f"<Runs of {self.policy} on {self.scenario.board.name}: "
-            f"replicates {self.first}..{self.first + self.runs - 1}, seed {self.seed}>"
+            f"{self.scenario!r}.run('{self.policy}', runs={self.runs}, seed={self.seed}, first={self.first})"
         )
 
     def _repr_html_(self) -> str:

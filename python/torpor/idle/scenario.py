@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 
 from torpor import _core
 from torpor._core import ConfigError
@@ -12,6 +12,7 @@ from torpor.idle.policies import Policy, as_policy
 from torpor.idle.runs import Runs
 from torpor.idle.timeline import Timeline
 from torpor.idle.workloads import Workload, _ns
+from torpor.tables import Column, Table
 
 __all__ = ["Scenario"]
 
@@ -210,7 +211,9 @@ class Scenario:
             seed=_whole("seed", seed, 0, 2**64 - 1),
             replicate=_whole("replicate", replicate, 0, 2**62),
         )
-        return Timeline(scenario=self, policy=as_policy(policy), columns=columns)
+        return Timeline(
+            scenario=self, policy=as_policy(policy), seed=seed, replicate=replicate, columns=columns
+        )
 
     def with_tick_hz(self, tick_hz: int) -> Scenario:
         """Build the same scenario on a kernel of another HZ.
@@ -221,6 +224,11 @@ class Scenario:
         100
         """
         return replace(self, board=self.board.with_value("tick.hz", tick_hz))
+
+    def _repr_html_(self) -> str:
+        shown = [[f.name, repr(getattr(self, f.name))] for f in fields(self) if f.repr]
+        columns = [Column("scenario", align="left"), Column("value", align="left")]
+        return Table(f"{self.board.name} going idle", columns, shown).to_html()
 
     def __getstate__(self) -> dict[str, object]:
         return {name: value for name, value in self.__dict__.items() if name != "_core_scenario"}

@@ -30,9 +30,13 @@ class Timeline:
     ['enter_state', 'leave_state', 'tick_stop']
     """
 
-    def __init__(self, *, scenario: Scenario, policy: Policy, columns: dict[str, Any]) -> None:
+    def __init__(
+        self, *, scenario: Scenario, policy: Policy, seed: int, replicate: int, columns: dict[str, Any]
+    ) -> None:
         self.scenario = scenario
         self.policy = policy
+        self.seed = seed
+        self.replicate = replicate
         self._columns = columns
 
     def __len__(self) -> int:
@@ -80,5 +84,20 @@ class Timeline:
 
         return plot_timeline(self, cpu, start_ms=start_ms, length_ms=length_ms)
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Timeline):
+            return NotImplemented
+        return (self.scenario, self.policy, self.seed, self.replicate) == (
+            other.scenario,
+            other.policy,
+            other.seed,
+            other.replicate,
+        ) and all(np.array_equal(column, other._columns[name]) for name, column in self._columns.items())
+
+    __hash__ = None  # type: ignore[assignment]
+
     def __repr__(self) -> str:
-        return f"<Timeline of {self.policy} on {self.scenario.board.name}: {len(self)} records>"
+        return f"{self.scenario!r}.timeline('{self.policy}', seed={self.seed}, replicate={self.replicate})"
+
+    def _repr_html_(self) -> str:
+        return str(self.to_frame().to_html(max_rows=20))

@@ -7,6 +7,7 @@ of its own name, so that adding a workload never moves another's arrivals.
 from __future__ import annotations
 
 import ast
+import html
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Annotated, Protocol, get_type_hints, runtime_checkable
@@ -59,6 +60,9 @@ class _Checked:
             except (msgspec.ValidationError, OverflowError) as error:
                 message = f"{type(self).__name__}.{parameter.name}={_shown(value)}: {error}"
                 raise ConfigError(message) from None
+
+    def _repr_html_(self) -> str:
+        return f"<code>{html.escape(repr(self))}</code>"
 
 
 def _shown(value: object) -> str:
