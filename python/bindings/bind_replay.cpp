@@ -11,11 +11,11 @@
 
 #include "bindings.hpp"
 #include "torpor/ftrace/trace_log.hpp"
-#include "torpor/idle/replay.hpp"
-#include "torpor/idle/replay_open.hpp"
-#include "torpor/idle/replay_score.hpp"
-#include "torpor/idle/replay_start.hpp"
-#include "torpor/idle/trace_walk.hpp"
+#include "torpor/idle/replay/open_loop.hpp"
+#include "torpor/idle/replay/replay.hpp"
+#include "torpor/idle/replay/score.hpp"
+#include "torpor/idle/replay/start.hpp"
+#include "torpor/idle/replay/trace_walk.hpp"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <span>
 
 #include "torpor/idle/governor.hpp"
-#include "torpor/idle/inspection.hpp"
+#include "torpor/idle/governors/inspection.hpp"
 #include "torpor/idle/policy.hpp"
 #include "torpor/idle/state_table.hpp"
 

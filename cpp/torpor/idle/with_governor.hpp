@@ -7,19 +7,19 @@
 #include <variant>
 
 #include "torpor/base/error.hpp"
-#include "torpor/idle/fixed.hpp"
-#include "torpor/idle/haltpoll.hpp"
-#include "torpor/idle/ladder.hpp"
-#include "torpor/idle/menu_4_18.hpp"
-#include "torpor/idle/menu_4_19.hpp"
-#include "torpor/idle/menu_5_4.hpp"
-#include "torpor/idle/menu_6_1.hpp"
-#include "torpor/idle/menu_7_1.hpp"
+#include "torpor/idle/governors/fixed.hpp"
+#include "torpor/idle/governors/haltpoll.hpp"
+#include "torpor/idle/governors/ladder.hpp"
+#include "torpor/idle/governors/menu_4_18.hpp"
+#include "torpor/idle/governors/menu_4_19.hpp"
+#include "torpor/idle/governors/menu_5_4.hpp"
+#include "torpor/idle/governors/menu_6_1.hpp"
+#include "torpor/idle/governors/menu_7_1.hpp"
+#include "torpor/idle/governors/teo_5_5.hpp"
+#include "torpor/idle/governors/teo_6_1.hpp"
+#include "torpor/idle/governors/teo_6_12.hpp"
+#include "torpor/idle/governors/teo_7_1.hpp"
 #include "torpor/idle/policy.hpp"
-#include "torpor/idle/teo_5_5.hpp"
-#include "torpor/idle/teo_6_1.hpp"
-#include "torpor/idle/teo_6_12.hpp"
-#include "torpor/idle/teo_7_1.hpp"
 
 namespace torpor::idle {
 

@@ -181,6 +181,7 @@ def _predict(
             cpu: (stops, one.tick_stops)
             for cpu, stops, one in zip(trace.cpus, trace.core.tick_stops, closed, strict=True)
         },
+        {cpu: (len(same), int(same.sum())) for cpu, same in zip(trace.cpus, equal, strict=True)},
     )
 
 

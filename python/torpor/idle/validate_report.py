@@ -100,10 +100,12 @@ class Prediction:
         Closed loop, by CPU and state.
     tick_stops_by_cpu : mapping of int to (int, int)
         Recorded and predicted, by CPU.
+    equal_by_cpu : mapping of int to (int, int)
+        Open loop: decisions, and those with the recorded state, by CPU.
 
     Examples
     --------
-    >>> Prediction("model", 99.0, 99.5, 100.0, 0.4, 0.1, 10, 5, (), {}).worst_error_pct
+    >>> Prediction("model", 99.0, 99.5, 100.0, 0.4, 0.1, 10, 5, (), {}, {}).worst_error_pct
     0.4
     """
 
@@ -117,6 +119,7 @@ class Prediction:
     tick_stops: int
     states: tuple[StateResult, ...]
     tick_stops_by_cpu: Mapping[int, tuple[int, int]]
+    equal_by_cpu: Mapping[int, tuple[int, int]]
 
 
 @dataclass(frozen=True)
@@ -336,6 +339,8 @@ def _capture_tables(capture: CaptureResult) -> list[Table]:
             )
         for cpu, (recorded, predicted) in trace.model.tick_stops_by_cpu.items():
             details.append([trace.name, cpu, "(tick stops)", None, None, None, recorded, predicted])
+        for cpu, (decisions, equal) in trace.model.equal_by_cpu.items():
+            details.append([trace.name, cpu, "(equal decisions)", None, None, None, decisions, equal])
     return [
         Table(
             f"{capture.name}: open loop (equal decisions) and closed loop (residency, entries, tick stops)",
@@ -374,7 +379,7 @@ def _capture_tables(capture: CaptureResult) -> list[Table]:
             limits,
         ),
         Table(
-            f"{capture.name}: closed loop by CPU and state",
+            f"{capture.name}: closed loop by CPU and state; equal decisions are of the open loop",
             [
                 Column("trace", align="left"),
                 Column("CPU"),

@@ -9,7 +9,7 @@
 
 #include "governor_testing.hpp"
 #include "torpor/base/error.hpp"
-#include "torpor/idle/typical_interval.hpp"
+#include "torpor/idle/governors/typical_interval.hpp"
 
 namespace torpor::idle {
 namespace {

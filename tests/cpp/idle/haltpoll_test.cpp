@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "torpor/idle/haltpoll.hpp"
+#include "torpor/idle/governors/haltpoll.hpp"
 
 #include <gtest/gtest.h>
 

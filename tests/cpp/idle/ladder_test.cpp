@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "torpor/idle/ladder.hpp"
+#include "torpor/idle/governors/ladder.hpp"
 
 #include <gtest/gtest.h>
 

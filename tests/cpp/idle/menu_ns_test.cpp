@@ -5,8 +5,8 @@
 #include <random>
 
 #include "governor_testing.hpp"
-#include "torpor/idle/menu_6_1.hpp"
-#include "torpor/idle/menu_7_1.hpp"
+#include "torpor/idle/governors/menu_6_1.hpp"
+#include "torpor/idle/governors/menu_7_1.hpp"
 
 namespace torpor::idle {
 namespace {

@@ -7,9 +7,9 @@
 #include <type_traits>
 
 #include "governor_testing.hpp"
-#include "torpor/idle/menu_4_18.hpp"
-#include "torpor/idle/menu_4_19.hpp"
-#include "torpor/idle/menu_5_4.hpp"
+#include "torpor/idle/governors/menu_4_18.hpp"
+#include "torpor/idle/governors/menu_4_19.hpp"
+#include "torpor/idle/governors/menu_5_4.hpp"
 
 namespace torpor::idle {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "replay_trace.hpp"
 #include "torpor/base/error.hpp"
-#include "torpor/idle/replay.hpp"
-#include "torpor/idle/replay_score.hpp"
+#include "torpor/idle/replay/replay.hpp"
+#include "torpor/idle/replay/score.hpp"
 
 namespace torpor::idle {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "torpor/idle/trace_walk.hpp"
+#include "torpor/idle/replay/trace_walk.hpp"
 
 namespace torpor::idle {
 

@@ -3,7 +3,7 @@
 
 #include "replay_trace.hpp"
 #include "torpor/base/error.hpp"
-#include "torpor/idle/replay_open.hpp"
+#include "torpor/idle/replay/open_loop.hpp"
 
 namespace torpor::idle {
 namespace {

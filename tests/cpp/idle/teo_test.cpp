@@ -9,10 +9,10 @@
 #include <string>
 
 #include "governor_testing.hpp"
-#include "torpor/idle/teo_5_5.hpp"
-#include "torpor/idle/teo_6_1.hpp"
-#include "torpor/idle/teo_6_12.hpp"
-#include "torpor/idle/teo_7_1.hpp"
+#include "torpor/idle/governors/teo_5_5.hpp"
+#include "torpor/idle/governors/teo_6_1.hpp"
+#include "torpor/idle/governors/teo_6_12.hpp"
+#include "torpor/idle/governors/teo_7_1.hpp"
 
 namespace torpor::idle {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "torpor/idle/typical_interval.hpp"
+#include "torpor/idle/governors/typical_interval.hpp"
 
 #include <gtest/gtest.h>
 

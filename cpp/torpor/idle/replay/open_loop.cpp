@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "torpor/idle/replay_open.hpp"
+#include "torpor/idle/replay/open_loop.hpp"
 
 #include "torpor/idle/with_governor.hpp"
 

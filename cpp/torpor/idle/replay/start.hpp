@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "torpor/idle/governor.hpp"
-#include "torpor/idle/menu_6_1.hpp"
+#include "torpor/idle/governors/menu_6_1.hpp"
 
 // What a governor knew when the trace began is not in the trace. menu: nothing in the history and the
 // correction factors at one, except, for menu 6.1, that of timers 1 to 10 ms away. While a needed tick keeps

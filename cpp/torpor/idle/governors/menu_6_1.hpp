@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "torpor/idle/menu_ns.hpp"
+#include "torpor/idle/governors/menu_ns.hpp"
 
 namespace torpor::idle {
 

@@ -8,9 +8,9 @@
 
 #include "torpor/idle/oracle.hpp"
 #include "torpor/idle/polling.hpp"
-#include "torpor/idle/replay.hpp"
-#include "torpor/idle/replay_open.hpp"
-#include "torpor/idle/replay_start.hpp"
+#include "torpor/idle/replay/open_loop.hpp"
+#include "torpor/idle/replay/replay.hpp"
+#include "torpor/idle/replay/start.hpp"
 #include "torpor/idle/tick.hpp"
 
 namespace torpor::idle {

@@ -9,7 +9,7 @@
 
 #include "torpor/board/board.hpp"
 #include "torpor/idle/counters.hpp"
-#include "torpor/idle/replay.hpp"
+#include "torpor/idle/replay/replay.hpp"
 #include "torpor/idle/result.hpp"
 
 // What the periods of a replay, or of the trace itself, amount to on a board.

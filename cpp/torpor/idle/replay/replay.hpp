@@ -8,8 +8,8 @@
 
 #include "torpor/idle/energy.hpp"
 #include "torpor/idle/policy.hpp"
+#include "torpor/idle/replay/trace_walk.hpp"
 #include "torpor/idle/state_table.hpp"
-#include "torpor/idle/trace_walk.hpp"
 
 // Running policies on a recorded trace.
 //

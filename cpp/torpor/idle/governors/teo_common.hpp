@@ -8,8 +8,8 @@
 #include <limits>
 
 #include "torpor/idle/governor.hpp"
-#include "torpor/idle/inspection.hpp"
-#include "torpor/idle/walk.hpp"
+#include "torpor/idle/governors/inspection.hpp"
+#include "torpor/idle/governors/walk.hpp"
 
 // What the timer events oriented governors share. They sort idle periods into one bin per state: a duration
 // belongs to the deepest state whose target residency it reaches. A period that ends in the bin of the next

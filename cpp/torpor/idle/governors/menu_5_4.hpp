@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "torpor/idle/menu_us.hpp"
+#include "torpor/idle/governors/menu_us.hpp"
 
 namespace torpor::idle {
 

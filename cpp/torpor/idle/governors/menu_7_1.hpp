@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "torpor/idle/menu_ns.hpp"
+#include "torpor/idle/governors/menu_ns.hpp"
 
 namespace torpor::idle {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "torpor/idle/governor.hpp"
-#include "torpor/idle/inspection.hpp"
+#include "torpor/idle/governors/inspection.hpp"
 
 namespace torpor::idle {
 

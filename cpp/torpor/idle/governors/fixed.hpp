@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "torpor/idle/governor.hpp"
-#include "torpor/idle/inspection.hpp"
-#include "torpor/idle/walk.hpp"
+#include "torpor/idle/governors/inspection.hpp"
+#include "torpor/idle/governors/walk.hpp"
 
 namespace torpor::idle {
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "torpor/idle/replay.hpp"
-#include "torpor/idle/replay_start.hpp"
+#include "torpor/idle/replay/replay.hpp"
+#include "torpor/idle/replay/start.hpp"
 
 namespace torpor::idle {
 

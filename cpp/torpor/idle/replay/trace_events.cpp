@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "torpor/idle/trace_events.hpp"
+#include "torpor/idle/replay/trace_events.hpp"
 
 #include <limits>
 #include <optional>

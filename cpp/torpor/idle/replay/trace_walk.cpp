@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "torpor/idle/trace_walk.hpp"
+#include "torpor/idle/replay/trace_walk.hpp"
 
 #include <algorithm>
 #include <unordered_map>
 #include <utility>
 
 #include "torpor/base/error.hpp"
-#include "torpor/idle/trace_context.hpp"
-#include "torpor/idle/trace_events.hpp"
+#include "torpor/idle/replay/trace_context.hpp"
+#include "torpor/idle/replay/trace_events.hpp"
 
 namespace torpor::idle {
 

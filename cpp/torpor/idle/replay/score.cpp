@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "torpor/idle/replay_score.hpp"
+#include "torpor/idle/replay/score.hpp"
 
 #include <algorithm>
 

@@ -7,10 +7,10 @@
 #include <limits>
 
 #include "torpor/idle/governor.hpp"
-#include "torpor/idle/inspection.hpp"
-#include "torpor/idle/menu_common.hpp"
-#include "torpor/idle/typical_interval.hpp"
-#include "torpor/idle/walk.hpp"
+#include "torpor/idle/governors/inspection.hpp"
+#include "torpor/idle/governors/menu_common.hpp"
+#include "torpor/idle/governors/typical_interval.hpp"
+#include "torpor/idle/governors/walk.hpp"
 
 namespace torpor::idle {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "torpor/idle/trace_context.hpp"
+#include "torpor/idle/replay/trace_context.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "torpor/idle/teo_common.hpp"
+#include "torpor/idle/governors/teo_common.hpp"
 
 namespace torpor::idle {
 

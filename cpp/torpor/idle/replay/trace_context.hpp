@@ -7,8 +7,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "torpor/idle/trace_events.hpp"
-#include "torpor/idle/trace_walk.hpp"
+#include "torpor/idle/replay/trace_events.hpp"
+#include "torpor/idle/replay/trace_walk.hpp"
 
 // What concerns all CPUs of a trace at once: its clock and tick, the timers, grace periods, the workload.
 namespace torpor::idle {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "torpor/idle/replay_closed.hpp"
+#include "torpor/idle/replay/closed_loop.hpp"
 
 #include <utility>
 

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "torpor/idle/teo_common.hpp"
+#include "torpor/idle/governors/teo_common.hpp"
 
 namespace torpor::idle {
 
