@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import ast
 import html
-from collections.abc import Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import Annotated, Protocol, get_type_hints, runtime_checkable
 
@@ -32,6 +33,13 @@ __all__ = [
 
 Cpu = Annotated[int, msgspec.Meta(ge=0, le=65535)]
 Count = Annotated[int, msgspec.Meta(ge=0, le=10**9)]
+Arrivals = (
+    _core.PeriodicArrivals
+    | _core.PoissonArrivals
+    | _core.LognormalArrivals
+    | _core.BurstyArrivals
+    | _core.RecordedArrivals
+)
 
 
 @runtime_checkable
@@ -76,11 +84,6 @@ def _ns(value_us: float, name: str) -> int:
     if value_ns != value_ns or abs(value_ns) > 2**62:
         raise ConfigError(f"{name}={value_us}: not a time in microseconds")
     return round(value_ns)
-
-
-def _cpus(cpus: Sequence[int] | None, cpu_count: int) -> Iterator[int]:
-    """Given CPUs, or all of the board; whether they exist is checked by the scenario."""
-    yield from range(cpu_count) if cpus is None else cpus
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,7 +161,33 @@ class IpiTimerBurst(_Checked):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PeriodicTimer(_Checked):
+class _PerCpu(_Checked, ABC):
+    """One source of the same kind on each of some CPUs; a subclass says which."""
+
+    cpus: Sequence[Cpu] | None = None
+    task_run_us: float = 0.0
+
+    @abstractmethod
+    def _process(self) -> tuple[str, _core.SourceKind, Arrivals]:
+        """Name, kind and arrivals of each source."""
+
+    def sources(self, cpu_count: int) -> list[_core.Source]:
+        """Make one source a CPU."""
+        name, kind, arrivals = self._process()
+        return [
+            _core.Source(
+                f"{name}/cpu{cpu}",
+                cpu=cpu,
+                kind=kind,
+                arrivals=arrivals,
+                task_run_ns=_ns(self.task_run_us, "task_run_us"),
+            )
+            for cpu in (range(cpu_count) if self.cpus is None else self.cpus)
+        ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PeriodicTimer(_PerCpu):
     """A timer that the governor can see coming, on some or all CPUs, each with its own random phase.
 
     Parameters
@@ -181,29 +210,19 @@ class PeriodicTimer(_Checked):
     """
 
     period_us: float
-    cpus: Sequence[Cpu] | None = None
     jitter_us: float = 0.0
-    task_run_us: float = 0.0
     wheel: bool = False
 
-    def sources(self, cpu_count: int) -> list[_core.Source]:
-        """One timer a CPU."""
+    def _process(self) -> tuple[str, _core.SourceKind, Arrivals]:
         period_ns = _ns(self.period_us, "period_us")
-        return [
-            _core.Source(
-                f"timer-{self.period_us:g}us/cpu{cpu}",
-                cpu=cpu,
-                kind=_core.SourceKind.wheel if self.wheel else _core.SourceKind.hrtimer,
-                arrivals=_core.PeriodicArrivals(
-                    period_ns=period_ns,
-                    first_ns=0,
-                    first_spread_ns=max(period_ns - 1, 0),
-                    jitter_ns=_ns(self.jitter_us, "jitter_us"),
-                ),
-                task_run_ns=_ns(self.task_run_us, "task_run_us"),
-            )
-            for cpu in _cpus(self.cpus, cpu_count)
-        ]
+        arrivals = _core.PeriodicArrivals(
+            period_ns=period_ns,
+            first_ns=0,
+            first_spread_ns=max(period_ns - 1, 0),
+            jitter_ns=_ns(self.jitter_us, "jitter_us"),
+        )
+        kind = _core.SourceKind.wheel if self.wheel else _core.SourceKind.hrtimer
+        return f"timer-{self.period_us:g}us", kind, arrivals
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -223,7 +242,7 @@ class TimerLoad(PeriodicTimer):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PoissonInterrupts(_Checked):
+class PoissonInterrupts(_PerCpu):
     """Interrupts that nothing announces, with exponential gaps.
 
     Parameters
@@ -242,25 +261,14 @@ class PoissonInterrupts(_Checked):
     """
 
     mean_gap_us: float
-    cpus: Sequence[Cpu] | None = None
-    task_run_us: float = 0.0
 
-    def sources(self, cpu_count: int) -> list[_core.Source]:
-        """One process a CPU."""
-        return [
-            _core.Source(
-                f"poisson-{self.mean_gap_us:g}us/cpu{cpu}",
-                cpu=cpu,
-                kind=_core.SourceKind.interrupt,
-                arrivals=_core.PoissonArrivals(mean_gap_ns=_ns(self.mean_gap_us, "mean_gap_us")),
-                task_run_ns=_ns(self.task_run_us, "task_run_us"),
-            )
-            for cpu in _cpus(self.cpus, cpu_count)
-        ]
+    def _process(self) -> tuple[str, _core.SourceKind, Arrivals]:
+        arrivals = _core.PoissonArrivals(mean_gap_ns=_ns(self.mean_gap_us, "mean_gap_us"))
+        return f"poisson-{self.mean_gap_us:g}us", _core.SourceKind.interrupt, arrivals
 
 
 @dataclass(frozen=True, kw_only=True)
-class LognormalInterrupts(_Checked):
+class LognormalInterrupts(_PerCpu):
     """Interrupts with lognormal gaps: many short ones, a long tail.
 
     Parameters
@@ -282,27 +290,15 @@ class LognormalInterrupts(_Checked):
 
     median_gap_us: float
     sigma: float
-    cpus: Sequence[Cpu] | None = None
-    task_run_us: float = 0.0
 
-    def sources(self, cpu_count: int) -> list[_core.Source]:
-        """One process a CPU."""
-        return [
-            _core.Source(
-                f"lognormal-{self.median_gap_us:g}us/cpu{cpu}",
-                cpu=cpu,
-                kind=_core.SourceKind.interrupt,
-                arrivals=_core.LognormalArrivals(
-                    median_gap_ns=_ns(self.median_gap_us, "median_gap_us"), sigma=self.sigma
-                ),
-                task_run_ns=_ns(self.task_run_us, "task_run_us"),
-            )
-            for cpu in _cpus(self.cpus, cpu_count)
-        ]
+    def _process(self) -> tuple[str, _core.SourceKind, Arrivals]:
+        median_gap_ns = _ns(self.median_gap_us, "median_gap_us")
+        arrivals = _core.LognormalArrivals(median_gap_ns=median_gap_ns, sigma=self.sigma)
+        return f"lognormal-{self.median_gap_us:g}us", _core.SourceKind.interrupt, arrivals
 
 
 @dataclass(frozen=True, kw_only=True)
-class BurstyInterrupts(_Checked):
+class BurstyInterrupts(_PerCpu):
     """Runs of close interrupts parted by quiet times, all uniform.
 
     Parameters
@@ -325,28 +321,17 @@ class BurstyInterrupts(_Checked):
     quiet_us: tuple[float, float] = (5_000.0, 200_000.0)
     gap_us: tuple[float, float] = (20.0, 300.0)
     burst: tuple[Count, Count] = (2, 20)
-    cpus: Sequence[Cpu] | None = None
-    task_run_us: float = 0.0
 
-    def sources(self, cpu_count: int) -> list[_core.Source]:
-        """One process a CPU."""
-        return [
-            _core.Source(
-                f"bursts/cpu{cpu}",
-                cpu=cpu,
-                kind=_core.SourceKind.interrupt,
-                arrivals=_core.BurstyArrivals(
-                    quiet_min_ns=_ns(self.quiet_us[0], "quiet_us"),
-                    quiet_max_ns=_ns(self.quiet_us[1], "quiet_us"),
-                    gap_min_ns=_ns(self.gap_us[0], "gap_us"),
-                    gap_max_ns=_ns(self.gap_us[1], "gap_us"),
-                    burst_min=self.burst[0],
-                    burst_max=self.burst[1],
-                ),
-                task_run_ns=_ns(self.task_run_us, "task_run_us"),
-            )
-            for cpu in _cpus(self.cpus, cpu_count)
-        ]
+    def _process(self) -> tuple[str, _core.SourceKind, Arrivals]:
+        arrivals = _core.BurstyArrivals(
+            quiet_min_ns=_ns(self.quiet_us[0], "quiet_us"),
+            quiet_max_ns=_ns(self.quiet_us[1], "quiet_us"),
+            gap_min_ns=_ns(self.gap_us[0], "gap_us"),
+            gap_max_ns=_ns(self.gap_us[1], "gap_us"),
+            burst_min=self.burst[0],
+            burst_max=self.burst[1],
+        )
+        return "bursts", _core.SourceKind.interrupt, arrivals
 
 
 @dataclass(frozen=True, kw_only=True)
