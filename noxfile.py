@@ -36,9 +36,7 @@ def bring_packages(session: nox.Session, *names: str) -> None:
         for command in (["update", "-qq"], ["install", "-y", "-qq", "--no-install-recommends", *lacking]):
             subprocess.run(["apt-get", *command], check=True, env=environment, stdout=subprocess.DEVNULL)
     else:
-        session.error(
-            f"install {', '.join(lacking)} (GoogleTest, Google Benchmark, zlib, clang) and try again"
-        )
+        session.error(f"install {', '.join(lacking)} (as Debian names them) and try again")
 
 
 def cmake(session: nox.Session, preset: str, *packages: str) -> Path:

@@ -58,6 +58,34 @@ def test_run_prints_one_column_per_policy(run: Run) -> None:
     assert "oracle()" in out
 
 
+def test_every_condition_of_a_scenario_is_an_option(run: Run) -> None:
+    options = (
+        "--tick-phase-us",
+        "0",
+        "--opp-khz",
+        "1000000",
+        "--refusal-probability",
+        "0.1",
+        "--iowait",
+        "1",
+        "--load",
+        "9",
+    )
+    code, out, _ = run(
+        *RUN_TOY, *LOAD, "--policy", "menu", "--policy", "menu", *options, "--disable", "cpu-off"
+    )
+    assert code == 0
+    assert out.count("menu(version=6.1.192)") == 1
+
+
+@pytest.mark.parametrize("group", [(), ("board",)])
+def test_a_group_without_a_command_prints_its_help(run: Run, group: tuple[str, ...]) -> None:
+    code, out, err = run(*group)
+    assert code == 2
+    assert "Usage" in out + err
+    assert "torpor: " not in err
+
+
 def test_json_is_one_object_and_nothing_else(run: Run) -> None:
     code, out, _ = run(*RUN_TOY, *LOAD, "--policy", "ladder", "--json")
     assert code == 0
@@ -285,27 +313,17 @@ def test_an_output_is_written_whole(run: Run, tmp_path: Path) -> None:
 
 
 def test_ctrl_c_ends_a_long_run_with_one_line() -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "torpor",
-        "run",
-        "idle",
-        "--board",
-        "hikey",
-        "--policy",
-        "menu",
-        "--runs",
-        "1000000",
-    ]
-    process = subprocess.Popen(
-        [*command, "--workload", "poisson_interrupts(mean_gap_us=100)"],
-        stderr=subprocess.PIPE,
-        stdout=subprocess.PIPE,
+    arguments = ["torpor", "run", "idle", "--board", "hikey", "--policy", "menu", "--runs", "1000000"]
+    arguments += ["--workload", "poisson_interrupts(mean_gap_us=100)"]
+    code = (
+        f"import sys; from torpor import cli; sys.argv = {arguments}; print('ready', flush=True); cli.main()"
     )
-    time.sleep(4.0)
+    process = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"ready\n"
+    time.sleep(2.0)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=20)
+    out, err = process.communicate(timeout=30)
     assert process.returncode == 130
     assert out == b""
     assert err.decode() == "torpor: interrupted\n"

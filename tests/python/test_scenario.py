@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import signal
 import threading
 import time
 
@@ -74,11 +75,17 @@ def test_an_exception_in_progress_travels_out() -> None:
 
 def test_ctrl_c_stops_a_run_soon() -> None:
     long = Scenario(HIKEY, PoissonInterrupts(mean_gap_us=50.0), duration_s=3600.0)
-    threading.Timer(0.5, lambda: os.kill(os.getpid(), 2)).start()
-    start = time.monotonic()
+    sent: list[float] = []
+
+    def interrupt() -> None:
+        sent.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Timer(0.5, interrupt).start()
     with pytest.raises(KeyboardInterrupt):
         long.run("menu", runs=100)
-    assert time.monotonic() - start < 10.0
+    # 0.2 s is promised; the rest is for a machine that does other things as well.
+    assert time.monotonic() - sent[0] < 2.0
 
 
 def test_a_scenario_and_its_pickle_are_equal_and_run_alike() -> None:

@@ -1,6 +1,6 @@
 """The command line: parses, calls the API, prints.
 
-Exit codes: 0 fine; 1 a difference, a regression or a missed band was found; 2 usage or bad input; 130
+Exit codes: 0 fine; 1 a difference or a missed band was found; 2 usage or bad input; 130
 interrupted.
 """
 
@@ -58,7 +58,8 @@ def main() -> None:
         # typer's own errors; their class has moved between its releases.
         if not hasattr(error, "format_message"):
             raise
-        if len(sys.argv) <= 2 and "--help" not in sys.argv and not error.args:
+        message = error.format_message()
+        if not message:  # a group without a command has printed its help
             sys.exit(2)
-        fail(error.format_message())
+        fail(message)
     sys.exit(code or 0)

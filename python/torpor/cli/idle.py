@@ -51,6 +51,18 @@ def run(
     disable: Annotated[
         list[str] | None, typer.Option("--disable", metavar="STATE", help="Disable an idle state, by name.")
     ] = None,
+    tick_phase_us: Annotated[
+        float | None, typer.Option("--tick-phase-us", help="Place of the tick grid; default: random.")
+    ] = None,
+    opp_khz: Annotated[
+        int | None,
+        typer.Option("--opp-khz", help="Frequency of the clusters that have it; default: highest."),
+    ] = None,
+    refusal_probability: Annotated[
+        float, typer.Option("--refusal-probability", help="Chance that the driver refuses an entry.")
+    ] = 0.0,
+    iowait: Annotated[int, typer.Option("--iowait", help="Tasks that wait for I/O on each CPU.")] = 0,
+    load: Annotated[int, typer.Option("--load", help="Run-queue load weight.")] = 0,
     form: FormatOption = Format.TEXT,
     json: JsonOption = False,
     output: OutputOption = None,
@@ -63,8 +75,13 @@ def run(
         duration_s=duration_s,
         latency_limit_us=latency_limit_us,
         disabled_states=disable or (),
+        tick_phase_us=tick_phase_us,
+        opp_khz=opp_khz,
+        refusal_probability=refusal_probability,
+        iowait=iowait,
+        load=load,
     )
-    chosen = [family.parse_policy(text) for text in policy]
+    chosen = list(dict.fromkeys(family.parse_policy(text) for text in policy))
     results = []
     for one in chosen:
         with progress_bar(str(one)) as progress:

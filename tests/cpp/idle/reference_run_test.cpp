@@ -124,7 +124,7 @@ TEST(ReferenceRunControls, BoardsWithDeeperResidenciesStickElsewhere) {
 }
 
 // The golden cycle of menu 4.18 at HZ 1000: the 4 ms gap in C1, ten gaps of 1 ms in C0, 36 ms in C1.
-TEST(ReferenceRunCycle, SteadyStateIsTheGoldenCycle) {
+TEST(ReferenceRunCycle, StatesAndTimesAreThoseOfTheGoldenCycle) {
     engine::VectorSink sink;
     Model model{reference::scenario(reference::hi6220(1000)), parse_policy("menu(version=4.18)")};
     model.run(StreamKey{}, {}, &sink);
