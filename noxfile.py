@@ -128,7 +128,7 @@ def check_stubs(session: nox.Session) -> None:
 @nox.session
 def clang(session: nox.Session) -> None:
     """The C++ code and its tests under the other compiler, warnings as errors."""
-    cmake(session, "clang", "clang")
+    cmake(session, "clang", "clang", "libbenchmark-dev")
     session.run("ctest", "--preset", "clang", "-j", JOBS)
 
 
