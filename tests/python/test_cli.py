@@ -38,7 +38,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
     return call
 
 
-def one_line(result: tuple[int, str, str]) -> str:
+def check_one_line(result: tuple[int, str, str]) -> str:
     code, out, err = result
     assert code == 2, (code, out, err)
     assert out == ""
@@ -128,49 +128,53 @@ def test_version(run: Run) -> None:
 
 
 def test_an_unknown_policy_lists_the_known_ones(run: Run) -> None:
-    message = one_line(run(*RUN_TOY, *LOAD, "--policy", "meno(version=4.18)"))
+    message = check_one_line(run(*RUN_TOY, *LOAD, "--policy", "meno(version=4.18)"))
     assert "meno" in message
     assert "teo" in message
 
 
 def test_an_unknown_version_lists_the_known_ones(run: Run) -> None:
-    message = one_line(run(*RUN_TOY, *LOAD, "--policy", "menu(version=4.17)"))
+    message = check_one_line(run(*RUN_TOY, *LOAD, "--policy", "menu(version=4.17)"))
     assert "4.17" in message
     assert "6.12.117" in message
 
 
 def test_no_replicates(run: Run) -> None:
-    assert "0" in one_line(run("run", "idle", "--board", "toy", *LOAD, "--policy", "menu", "--runs", "0"))
-    assert "0" in one_line(run("reproduce", "idle-2018", "--runs", "0"))
+    assert "0" in check_one_line(
+        run("run", "idle", "--board", "toy", *LOAD, "--policy", "menu", "--runs", "0")
+    )
+    assert "0" in check_one_line(run("reproduce", "idle-2018", "--runs", "0"))
 
 
 def test_hz_zero(run: Run) -> None:
-    assert "tick.hz" in one_line(run(*RUN_TOY, *LOAD, "--policy", "menu", "--hz", "0"))
+    assert "tick.hz" in check_one_line(run(*RUN_TOY, *LOAD, "--policy", "menu", "--hz", "0"))
 
 
 def test_an_unknown_board_lists_the_catalogue(run: Run) -> None:
-    message = one_line(run("run", "idle", "--board", "hiky", *LOAD, "--policy", "menu"))
+    message = check_one_line(run("run", "idle", "--board", "hiky", *LOAD, "--policy", "menu"))
     assert "hikey" in message
 
 
 def test_an_unknown_experiment_lists_the_known_ones(run: Run) -> None:
-    assert "idle-2018" in one_line(run("reproduce", "idle-2017"))
+    assert "idle-2018" in check_one_line(run("reproduce", "idle-2017"))
 
 
 def test_an_unknown_family(run: Run) -> None:
-    assert "idle" in one_line(run("validate", "frezer", "."))
+    assert "idle" in check_one_line(run("validate", "frezer", "."))
 
 
 def test_an_unknown_workload_and_parameter(run: Run) -> None:
-    assert "ipi_timer_burst" in one_line(run(*RUN_TOY, "--workload", "burst()", "--policy", "menu"))
-    assert "mean_gap_us" in one_line(
+    assert "ipi_timer_burst" in check_one_line(run(*RUN_TOY, "--workload", "burst()", "--policy", "menu"))
+    assert "mean_gap_us" in check_one_line(
         run(*RUN_TOY, "--workload", "poisson_interrupts(gap=3)", "--policy", "menu")
     )
-    assert "write it as" in one_line(run(*RUN_TOY, "--workload", "poisson_interrupts(", "--policy", "menu"))
+    assert "write it as" in check_one_line(
+        run(*RUN_TOY, "--workload", "poisson_interrupts(", "--policy", "menu")
+    )
 
 
 def test_a_seed_out_of_range(run: Run) -> None:
-    assert "seed=-1" in one_line(run(*RUN_TOY, *LOAD, "--policy", "menu", "--seed", "-1"))
+    assert "seed=-1" in check_one_line(run(*RUN_TOY, *LOAD, "--policy", "menu", "--seed", "-1"))
 
 
 @pytest.mark.parametrize(
@@ -188,7 +192,7 @@ def test_a_bad_board_file_names_file_line_and_key(
     assert change[0] in text
     path = tmp_path / "bad.toml"
     path.write_text(text.replace(*change))
-    message = one_line(run("board", "validate", path))
+    message = check_one_line(run("board", "validate", path))
     assert "bad.toml" in message
     assert found in message
 
@@ -206,7 +210,7 @@ def test_a_bad_board_file_names_file_line_and_key(
     ],
 )
 def test_a_mistake_in_use_is_one_line(run: Run, arguments: tuple[str, ...]) -> None:
-    one_line(run(*arguments))
+    check_one_line(run(*arguments))
 
 
 @pytest.mark.parametrize(
@@ -226,7 +230,7 @@ def test_a_mistake_in_use_is_one_line(run: Run, arguments: tuple[str, ...]) -> N
     ],
 )
 def test_a_parameter_of_the_wrong_type_is_named(run: Run, workload: str, found: str) -> None:
-    assert found in one_line(run(*RUN_TOY, "--workload", workload, "--policy", "menu"))
+    assert found in check_one_line(run(*RUN_TOY, "--workload", workload, "--policy", "menu"))
 
 
 @pytest.mark.parametrize(
@@ -243,7 +247,7 @@ def test_a_parameter_of_the_wrong_type_is_named(run: Run, workload: str, found: 
 )
 def test_a_number_out_of_range_is_named(run: Run, option: str, value: str) -> None:
     name = option.removeprefix("--").replace("-", "_")
-    assert name in one_line(run(*RUN_TOY, *LOAD, "--policy", "menu", option, value))
+    assert name in check_one_line(run(*RUN_TOY, *LOAD, "--policy", "menu", option, value))
 
 
 def test_an_output_without_unicode_gets_ascii() -> None:
@@ -258,8 +262,8 @@ def test_an_output_without_unicode_gets_ascii() -> None:
 
 def test_both_outputs_are_checked_before_the_work(run: Run, tmp_path: Path) -> None:
     plot, out = tmp_path / "x.svg", tmp_path / "no" / "x.txt"
-    assert "no such folder" in one_line(run("reproduce", "idle-2018", "--plot", plot, "--output", out))
-    assert "one file" in one_line(run("reproduce", "idle-2018", "--plot", plot, "--output", plot))
+    assert "no such folder" in check_one_line(run("reproduce", "idle-2018", "--plot", plot, "--output", out))
+    assert "one file" in check_one_line(run("reproduce", "idle-2018", "--plot", plot, "--output", plot))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -284,23 +288,23 @@ def test_a_bad_trace_is_one_line_and_writes_nothing(run: Run, tmp_path: Path, na
     trace = tmp_path / "bad.trace"
     trace.write_bytes(content)
     out = tmp_path / "out.txt"
-    message = one_line(run("replay", trace, "--board", "toy", "--governor", "menu", "--output", out))
+    message = check_one_line(run("replay", trace, "--board", "toy", "--governor", "menu", "--output", out))
     assert found in message
     assert "bad.trace" in message or name == "cpu missing"
     assert list(tmp_path.iterdir()) == [trace]
 
 
 def test_a_trace_that_is_not_there(run: Run, tmp_path: Path) -> None:
-    assert "none.trace" in one_line(
+    assert "none.trace" in check_one_line(
         run("replay", tmp_path / "none.trace", "--board", "toy", "--governor", "menu")
     )
 
 
 def test_an_output_that_cannot_be_written(run: Run, tmp_path: Path) -> None:
     out = tmp_path / "no" / "such" / "folder.txt"
-    assert "folder.txt" in one_line(run(*RUN_TOY, *LOAD, "--policy", "menu", "--output", out))
+    assert "folder.txt" in check_one_line(run(*RUN_TOY, *LOAD, "--policy", "menu", "--output", out))
     plot = tmp_path / "no" / "plot.png"
-    assert "plot.png" in one_line(run("reproduce", "idle-2018", "--runs", "2", "--plot", plot))
+    assert "plot.png" in check_one_line(run("reproduce", "idle-2018", "--runs", "2", "--plot", plot))
     assert list(tmp_path.iterdir()) == []
 
 

@@ -220,9 +220,4 @@ Duration sample_duration(const D& distribution, RandomStream& stream) {
     return to_duration(sample(distribution, stream));
 }
 
-/// Whole nanoseconds low .. high, both included, each equally likely without any bias.
-inline Duration sample_uniform(Duration low, Duration high, RandomStream& stream) {
-    return Duration{UniformInt{low.count(), high.count()}(stream)};
-}
-
 }  // namespace torpor

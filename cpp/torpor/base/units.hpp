@@ -49,17 +49,6 @@ constexpr Time time_from_ns(std::int64_t ns) {
     return Time{Duration{ns}};
 }
 
-/// Readings for reports only: a clock never goes through floating point.
-constexpr double in_us(Duration duration) {
-    return static_cast<double>(duration.count()) / 1e3;
-}
-constexpr double in_ms(Duration duration) {
-    return static_cast<double>(duration.count()) / 1e6;
-}
-constexpr double in_s(Duration duration) {
-    return static_cast<double>(duration.count()) / 1e9;
-}
-
 namespace detail {
 __extension__ using Wide = __int128;
 inline constexpr std::int64_t kNsPerSecond = 1000000000;

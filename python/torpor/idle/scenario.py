@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 
 from torpor import _core
 from torpor._core import ConfigError
@@ -214,16 +214,6 @@ class Scenario:
         return Timeline(
             scenario=self, policy=as_policy(policy), seed=seed, replicate=replicate, columns=columns
         )
-
-    def with_tick_hz(self, tick_hz: int) -> Scenario:
-        """Build the same scenario on a kernel of another HZ.
-
-        Examples
-        --------
-        >>> Scenario(Board.load("toy")).with_tick_hz(100).board.tick_hz
-        100
-        """
-        return replace(self, board=self.board.with_value("tick.hz", tick_hz))
 
     def _repr_html_(self) -> str:
         shown = [[f.name, repr(getattr(self, f.name))] for f in fields(self) if f.repr]

@@ -151,15 +151,6 @@ TEST(UniformInt, RefusesAnEmptyRange) {
     EXPECT_EQ(message_of([] { UniformInt{2, 1}; }), "low=2: must be at most high=1");
 }
 
-TEST(SampleUniform, DrawsWholeNanosecondsOfARange) {
-    RandomStream stream = stream_of("durations");
-    for (int i = 0; i < 1000; ++i) {
-        const Duration drawn = sample_uniform(from_ns(-1), from_ns(1), stream);
-        ASSERT_GE(drawn, from_ns(-1));
-        ASSERT_LE(drawn, from_ns(1));
-    }
-}
-
 TEST(Constant, IsItselfButTakesItsPlaceInTheStream) {
     RandomStream stream = stream_of("constant");
     EXPECT_EQ(sample(Constant{3.5}, stream), 3.5);

@@ -15,12 +15,6 @@ TEST(Duration, IsMadeFromWholeUnits) {
     EXPECT_EQ(from_ms(-2), from_ns(-2000000));
 }
 
-TEST(Duration, ReadsInUnitsOfReports) {
-    EXPECT_DOUBLE_EQ(in_us(from_ns(1500)), 1.5);
-    EXPECT_DOUBLE_EQ(in_ms(from_us(2500)), 2.5);
-    EXPECT_DOUBLE_EQ(in_s(from_ms(250)), 0.25);
-}
-
 TEST(Time, MovesByDurationsAndDiffersByThem) {
     const Time start = time_from_ns(100);
     EXPECT_EQ(to_ns(start + from_us(1)), 1100);

@@ -41,12 +41,7 @@ class Menu419 : public MenuUs {
                     expected_us = table.residency_us(chosen);
                     break;
                 }
-                // Signed here, wrapped everywhere else: an expired event does not deepen.
-                if (table.residency_us(chosen) < tick_us_ &&
-                    table.residency_us(i) <= whole_us(input.next_event_ns)) {
-                    chosen = i;
-                }
-                return {chosen, true};
+                return {deepened(chosen, i, input), true};
             }
             if (table.latency_us(i) > limit_us) {
                 expected_us = table.residency_us(chosen);
@@ -54,13 +49,7 @@ class Menu419 : public MenuUs {
             }
             chosen = i;
         }
-        chosen = std::max(chosen, 0);
-
-        if (input.tick_stopped || (!table.polling(chosen) && expected_us >= tick_us_)) return {chosen, true};
-        if (chosen > 0 && table.residency_us(chosen) > next_event_us) {
-            chosen = shallower_us(table, input, chosen, next_event_us);
-        }
-        return {chosen, false};
+        return with_tick(input, std::max(chosen, 0), expected_us, next_event_us);
     }
 
     Inspection inspect() const { return inspected(typical_us()); }

@@ -54,11 +54,7 @@ class MenuLateUs : public MenuUs {
                     predicted_us = table.residency_us(chosen);
                     break;
                 }
-                if (table.residency_us(chosen) < tick_us_ &&
-                    table.residency_us(i) <= whole_us(input.next_event_ns)) {
-                    chosen = i;
-                }
-                return {chosen, true};
+                return {deepened(chosen, i, input), true};
             }
             if (table.latency_us(i) > limit_us) {
                 if constexpr (!kIs54) predicted_us = table.residency_us(chosen);
@@ -66,13 +62,7 @@ class MenuLateUs : public MenuUs {
             }
             chosen = i;
         }
-        chosen = std::max(chosen, 0);
-
-        if (input.tick_stopped || (!table.polling(chosen) && predicted_us >= tick_us_)) return {chosen, true};
-        if (chosen > 0 && table.residency_us(chosen) > next_event_us) {
-            chosen = shallower_us(table, input, chosen, next_event_us);
-        }
-        return {chosen, false};
+        return with_tick(input, std::max(chosen, 0), predicted_us, next_event_us);
     }
 
     Inspection inspect() const { return inspected(typical_us()); }

@@ -75,6 +75,25 @@ class MenuUs {
             (std::uint64_t{next_timer_us_} * factors_[bucket_] + kUnityFactor / 2) / kUnityFactor);
     }
 
+    /// Decides about the tick, from 4.19 on: a stopped one stays stopped; a running one is kept for a polling
+    /// state or a period below its length, and then the state must fit the next event.
+    Selection with_tick(const SelectInput& input, int chosen, std::uint32_t expected_us,
+                        std::uint32_t next_event_us) const {
+        const StateTable& table = *table_;
+        if (input.tick_stopped || (!table.polling(chosen) && expected_us >= tick_us_)) return {chosen, true};
+        if (chosen > 0 && table.residency_us(chosen) > next_event_us) {
+            chosen = shallower_us(table, input, chosen, next_event_us);
+        }
+        return {chosen, false};
+    }
+
+    /// With the tick stopped, one state deeper if it fits the next event and the chosen one is shorter than a
+    /// tick. Signed here, wrapped everywhere else: an expired event does not deepen.
+    int deepened(int chosen, int next, const SelectInput& input) const {
+        const bool fits = table_->residency_us(next) <= whole_us(input.next_event_ns);
+        return table_->residency_us(chosen) < tick_us_ && fits ? next : chosen;
+    }
+
     Inspection inspected(std::uint32_t typical_us) const {
         return {.typical_us = typical_us,
                 .predicted = predicted_us_,
