@@ -14,10 +14,10 @@ namespace torpor::engine {
 
 /// Names one scheduled event. The sequence number is never used twice by one queue, so a handle whose event
 /// has been popped, cancelled or cleared away is recognised for ever, even after its place has been taken by
-/// another event.
+/// another event. One that was never given out names none.
 struct EventHandle {
     std::uint64_t sequence{0};
-    std::uint32_t slot{0};
+    std::uint32_t slot{~std::uint32_t{0}};
 
     bool operator==(const EventHandle&) const = default;
 };
@@ -57,6 +57,19 @@ class EventQueue {
     /// When the next event is due; kTimeMax when there is none.
     Time next_time() const { return heap_.empty() ? kTimeMax : time_of(heap_.front()); }
 
+    /// Sequence number of the next event due; meaningless when there is none.
+    std::uint64_t next_sequence() const {
+        return heap_.empty() ? kMaxSequence : static_cast<std::uint64_t>(heap_.front()) >> kSlotBits;
+    }
+
+    /// A place in the order of events for one that its owner keeps elsewhere.
+    std::uint64_t take_sequence() {
+        if (sequence_ == kMaxSequence) {
+            throw InternalError{"an event queue has used up its sequence numbers"};
+        }
+        return sequence_++;
+    }
+
     /// Room for that many pending events, and for the keys of those cancelled meanwhile.
     void reserve(std::size_t pending) {
         heap_.reserve(2 * pending + kSlack + 1);
@@ -68,11 +81,8 @@ class EventQueue {
         if (at < now_) {
             throw InternalError{"an event is scheduled before the current time"};
         }
-        if (sequence_ == kMaxSequence) {
-            throw InternalError{"an event queue has used up its sequence numbers"};
-        }
         const std::uint32_t slot = take_slot(payload);
-        const EventHandle handle{sequence_++, slot};
+        const EventHandle handle{take_sequence(), slot};
         slots_[slot].sequence = handle.sequence;
         ++live_;
         const Key key = key_of(at, handle);

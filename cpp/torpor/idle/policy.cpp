@@ -2,11 +2,11 @@
 #include "torpor/idle/policy.hpp"
 
 #include <array>
-#include <charconv>
 #include <span>
 #include <type_traits>
 #include <utility>
 
+#include "torpor/base/call_text.hpp"
 #include "torpor/base/error.hpp"
 
 namespace torpor::idle {
@@ -24,125 +24,6 @@ constexpr std::array<std::string_view, 1> kLadderVersions{"6.1"};
 // In the order of the variant's alternatives.
 constexpr std::array<std::string_view, 7> kNames{"menu",  "teo",    "ladder",        "haltpoll",
                                                  "fixed", "oracle", "delayed_oracle"};
-
-template <class Names>
-std::string joined(const Names& names) {
-    std::string text;
-    for (const auto& name : names) {
-        if (!text.empty()) text += ", ";
-        text += name;
-    }
-    return text;
-}
-
-std::string quoted(std::string_view text) {
-    return std::string{"'"}.append(text).append("'");
-}
-
-template <class Enum>
-Enum parse_name(std::string_view text, std::span<const std::string_view> names, const std::string& key) {
-    for (std::size_t i = 0; i < names.size(); ++i) {
-        if (names[i] == text) return static_cast<Enum>(i);
-    }
-    throw ConfigError{key, quoted(text) + " is unknown; known: " + joined(names)};
-}
-
-std::string_view trimmed(std::string_view text) {
-    const auto first = text.find_first_not_of(' ');
-    if (first == std::string_view::npos) return {};
-    return text.substr(first, text.find_last_not_of(' ') - first + 1);
-}
-
-std::int64_t parse_integer(std::string_view text, const std::string& key) {
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size() || text.empty()) {
-        throw ConfigError{key, quoted(text) + " is not a whole number"};
-    }
-    return value;
-}
-
-bool parse_bool(std::string_view text, const std::string& key) {
-    if (text == "true") return true;
-    if (text == "false") return false;
-    throw ConfigError{key, quoted(text) + " is neither true nor false"};
-}
-
-void require_range(const std::string& key, std::int64_t value, std::int64_t low, std::int64_t high) {
-    if (value >= low && value <= high) return;
-    throw ConfigError{key, std::to_string(value) + " is out of range; it must be " + std::to_string(low) +
-                               ".." + std::to_string(high)};
-}
-
-/// The parameters of one policy string, taken out one by one; what is left over at the end is unknown.
-class Arguments {
-  public:
-    Arguments(std::string_view name, std::string_view list) : name_{name} {
-        while (!list.empty()) {
-            const auto comma = list.find(',');
-            add(trimmed(list.substr(0, comma)));
-            if (comma == std::string_view::npos) break;
-            list.remove_prefix(comma + 1);
-            if (trimmed(list).empty())
-                throw ConfigError{name_, "a parameter is missing after the last comma"};
-        }
-    }
-
-    /// Value of a parameter, or nullptr.
-    const std::string_view* take(std::string_view parameter) {
-        known_.emplace_back(parameter);
-        for (auto& [key, value] : given_) {
-            if (key != parameter) continue;
-            ++taken_;
-            return &value;
-        }
-        return nullptr;
-    }
-
-    std::string key(std::string_view parameter) const { return name_ + "." + std::string{parameter}; }
-
-    template <class Value, class Parse>
-    void read(std::string_view parameter, Value& target, Parse parse) {
-        if (const auto* text = take(parameter)) target = parse(*text, key(parameter));
-    }
-
-    std::string_view require(std::string_view parameter) {
-        if (const auto* text = take(parameter)) return *text;
-        throw ConfigError{key(parameter),
-                          "must be given, e.g. " + name_ + "(" + std::string{parameter} + "=1)"};
-    }
-
-    /// Throws for the first parameter that nobody has asked for.
-    void finish() const {
-        if (taken_ == given_.size()) return;
-        for (const auto& [parameter, value] : given_) {
-            bool is_known = false;
-            for (const auto& known : known_) is_known = is_known || known == parameter;
-            if (!is_known) {
-                throw ConfigError{key(parameter),
-                                  "is no parameter of " + name_ + "; known: " + joined(known_)};
-            }
-        }
-    }
-
-  private:
-    void add(std::string_view text) {
-        const auto equals = text.find('=');
-        if (equals == std::string_view::npos) {
-            throw ConfigError{name_, quoted(text) + " is not of the form parameter=value"};
-        }
-        const auto parameter = trimmed(text.substr(0, equals));
-        for (const auto& [known, value] : given_) {
-            if (known == parameter) throw ConfigError{key(parameter), "is given twice"};
-        }
-        given_.emplace_back(parameter, trimmed(text.substr(equals + 1)));
-    }
-
-    std::string name_;
-    std::vector<std::pair<std::string_view, std::string_view>> given_;
-    std::vector<std::string> known_;
-    std::size_t taken_{0};
-};
 
 constexpr auto kAsLoop = [](std::string_view text, const std::string& key) {
     return parse_name<TickLoop>(text, kLoops, key);
@@ -207,54 +88,32 @@ Policy parse_alternative(std::size_t index, Arguments& arguments) {
     }
 }
 
-/// Writes "name(a=b, c=d)".
-class Call {
-  public:
-    explicit Call(std::string_view name) : text_{std::string{name} + "("} {}
-
-    Call& show(std::string_view parameter, std::string_view value) {
-        if (text_.back() != '(') text_ += ", ";
-        ((text_ += parameter) += "=") += value;
-        return *this;
-    }
-    Call& show_unless_default(std::string_view parameter, TickLoop loop, TickLoop usual) {
-        return loop == usual ? *this : show(parameter, to_string(loop));
-    }
-    Call& show_unless_default(std::string_view parameter, bool value, bool usual) {
-        return value == usual ? *this : show(parameter, value ? "true" : "false");
-    }
-    Call& show_unless_default(std::string_view parameter, std::int64_t value, std::int64_t usual) {
-        return value == usual ? *this : show(parameter, std::to_string(value));
-    }
-    std::string str() const { return text_ + ")"; }
-
-  private:
-    std::string text_;
-};
+Call& show_loop(Call& call, TickLoop loop, TickLoop usual) {
+    return loop == usual ? call : call.show("loop", to_string(loop));
+}
 
 void describe(Call& call, const Menu& menu) {
-    call.show("version", to_string(menu.version))
-        .show_unless_default("loop", menu.loop, default_loop(menu.version));
+    show_loop(call.show("version", to_string(menu.version)), menu.loop, default_loop(menu.version));
 }
 
 void describe(Call& call, const Teo& teo) {
     call.show("version", to_string(teo.version))
-        .show_unless_default("first_update", teo.first_update, Teo{}.first_update)
-        .show_unless_default("loop", teo.loop, Teo{}.loop);
+        .show_unless_default("first_update", teo.first_update, Teo{}.first_update);
+    show_loop(call, teo.loop, Teo{}.loop);
 }
 
 void describe(Call& call, const Ladder& ladder) {
-    call.show("version", to_string(ladder.version)).show_unless_default("loop", ladder.loop, Ladder{}.loop);
+    show_loop(call.show("version", to_string(ladder.version)), ladder.loop, Ladder{}.loop);
 }
 
 void describe(Call& call, const Haltpoll& haltpoll) {
-    call.show_unless_default("loop", haltpoll.loop, Haltpoll{}.loop);
+    show_loop(call, haltpoll.loop, Haltpoll{}.loop);
 }
 
 void describe(Call& call, const Fixed& fixed) {
     call.show("state", std::to_string(fixed.state))
-        .show_unless_default("stop_tick", fixed.stop_tick, Fixed{}.stop_tick)
-        .show_unless_default("loop", fixed.loop, Fixed{}.loop);
+        .show_unless_default("stop_tick", fixed.stop_tick, Fixed{}.stop_tick);
+    show_loop(call, fixed.loop, Fixed{}.loop);
 }
 
 void describe(Call& call, const Oracle& oracle) {
@@ -315,17 +174,9 @@ std::string to_string(const Policy& policy) {
 }
 
 Policy parse_policy(std::string_view text) {
-    const auto whole = trimmed(text);
-    const auto open = whole.find('(');
-    const auto name = trimmed(whole.substr(0, open));
-    const auto index = parse_name<std::size_t>(name, kNames, "policy");
-    std::string_view list;
-    if (open != std::string_view::npos) {
-        if (whole.back() != ')')
-            throw ConfigError{"policy", quoted(whole) + " lacks the closing parenthesis"};
-        list = trimmed(whole.substr(open + 1, whole.size() - open - 2));
-    }
-    Arguments arguments{name, list};
+    const CallText call = split_call(text, "policy");
+    const auto index = parse_name<std::size_t>(call.name, kNames, "policy");
+    Arguments arguments{call.name, call.arguments};
     Policy policy = parse_alternative(index, arguments);
     arguments.finish();
     validate(policy);

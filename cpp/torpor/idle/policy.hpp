@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "torpor/base/policy_info.hpp"
 #include "torpor/idle/governor.hpp"
 #include "torpor/idle/state_table.hpp"
 
@@ -144,23 +145,6 @@ void validate(const Policy& policy);
 /// Throws ConfigError when the policy cannot work on this table: a fixed state that it lacks, haltpoll
 /// without a polling state.
 void validate(const Policy& policy, const StateTable& table);
-
-/// One parameter of a policy, for listings.
-struct ParameterInfo {
-    std::string name;
-    std::string default_value;  // empty: it must be given
-    std::string description;
-};
-
-/// What `torpor policies` shows.
-struct PolicyInfo {
-    std::string name;
-    std::string description;
-    std::string source;
-    bool bound;
-    std::vector<std::string> versions;
-    std::vector<ParameterInfo> parameters;
-};
 
 /// Every policy that parse_policy() knows.
 std::vector<PolicyInfo> known_policies();

@@ -6,18 +6,12 @@
 
 #include "torpor/base/distributions.hpp"
 #include "torpor/base/error.hpp"
+#include "torpor/base/overloaded.hpp"
 #include "torpor/idle/tick.hpp"
 
 namespace torpor::idle {
 
 namespace {
-
-template <class... Ts>
-struct Overloaded : Ts... {
-    using Ts::operator()...;
-};
-template <class... Ts>
-Overloaded(Ts...) -> Overloaded<Ts...>;
 
 class Checker {
   public:
