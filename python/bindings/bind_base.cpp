@@ -12,6 +12,7 @@
 #include "replicate_call.hpp"
 #include "torpor/base/distributions.hpp"
 #include "torpor/base/error.hpp"
+#include "torpor/base/policy_info.hpp"
 #include "torpor/base/random.hpp"
 #include "torpor/base/stable_hash.hpp"
 #include "torpor/base/version.hpp"
@@ -259,6 +260,20 @@ py::array_t<double> uniform_means(std::int64_t replicates, std::int64_t size, st
     return py::array_t<double>(static_cast<py::ssize_t>(means.size()), means.data());
 }
 
+void bind_policy_infos(py::module_& module) {
+    py::class_<ParameterInfo>(module, "ParameterInfo", "One parameter of a policy.")
+        .def_readonly("name", &ParameterInfo::name)
+        .def_readonly("default_value", &ParameterInfo::default_value, "Empty when it must be given.")
+        .def_readonly("description", &ParameterInfo::description);
+    py::class_<PolicyInfo>(module, "PolicyInfo", "What is known of one policy.")
+        .def_readonly("name", &PolicyInfo::name)
+        .def_readonly("description", &PolicyInfo::description)
+        .def_readonly("source", &PolicyInfo::source)
+        .def_readonly("bound", &PolicyInfo::bound, "True for what no kernel can be or do.")
+        .def_readonly("versions", &PolicyInfo::versions)
+        .def_readonly("parameters", &PolicyInfo::parameters);
+}
+
 }  // namespace
 
 void bind_base(py::module_& module) {
@@ -266,6 +281,7 @@ void bind_base(py::module_& module) {
     module.attr("__compiler__") = std::string{kCompiler};
     bind_errors(module);
     bind_random_stream(module);
+    bind_policy_infos(module);
     module.def(
         "stable_hash", [](const py::bytes& bytes) { return stable_hash(std::string_view{bytes}); },
         py::arg("bytes"), "The 64-bit hash that names random streams, the same in every version.");

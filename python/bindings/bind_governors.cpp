@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bindings.hpp"
+#include "policy_class.hpp"
 #include "torpor/base/error.hpp"
 #include "torpor/idle/decisions.hpp"
 #include "torpor/idle/policy.hpp"
@@ -18,21 +19,6 @@ namespace {
 
 using namespace torpor;
 using namespace torpor::idle;
-
-py::str quoted(std::string_view text) {
-    return py::repr(py::str(text.data(), text.size()));
-}
-
-/// What all policies share: value semantics, canonical text, pickling by that text.
-template <class P>
-void add_value_methods(py::class_<P>& type) {
-    type.def(py::self == py::self)
-        .def("__hash__", [](const P& self) { return py::hash(py::str(to_string(Policy{self}))); })
-        .def("__str__", [](const P& self) { return to_string(Policy{self}); })
-        .def("_repr_html_", [](const P& self) { return "<code>" + to_string(Policy{self}) + "</code>"; })
-        .def(py::pickle([](const P& self) { return to_string(Policy{self}); },
-                        [](const std::string& text) { return std::get<P>(parse_policy(text)); }));
-}
 
 template <class P>
 void add_loop(py::class_<P>& type) {
@@ -60,10 +46,10 @@ void bind_kernel_governors(py::module_& module) {
         .def_property_readonly("version", [](const Menu& self) { return to_string(self.version); })
         .def("__repr__", [](const Menu& self) {
             return py::str("Menu(version={}, loop={})")
-                .format(quoted(to_string(self.version)), quoted(to_string(self.loop)));
+                .format(repr_of(to_string(self.version)), repr_of(to_string(self.loop)));
         });
     add_loop(menu);
-    add_value_methods(menu);
+    add_value_methods<Policy>(menu, parse_policy);
 
     py::class_<Teo> teo(module, "Teo", "The timer events oriented governor of one kernel release.");
     teo.def(py::init(
@@ -76,10 +62,10 @@ void bind_kernel_governors(py::module_& module) {
         .def_readonly("first_update", &Teo::first_update, "The first select books a period of length zero.")
         .def("__repr__", [](const Teo& self) {
             return py::str("Teo(version={}, first_update={}, loop={})")
-                .format(quoted(to_string(self.version)), self.first_update, quoted(to_string(self.loop)));
+                .format(repr_of(to_string(self.version)), self.first_update, repr_of(to_string(self.loop)));
         });
     add_loop(teo);
-    add_value_methods(teo);
+    add_value_methods<Policy>(teo, parse_policy);
 
     py::class_<Ladder> ladder(module, "Ladder", "The ladder governor of one kernel release.");
     ladder
@@ -90,10 +76,10 @@ void bind_kernel_governors(py::module_& module) {
         .def_property_readonly("version", [](const Ladder& self) { return to_string(self.version); })
         .def("__repr__", [](const Ladder& self) {
             return py::str("Ladder(version={}, loop={})")
-                .format(quoted(to_string(self.version)), quoted(to_string(self.loop)));
+                .format(repr_of(to_string(self.version)), repr_of(to_string(self.loop)));
         });
     add_loop(ladder);
-    add_value_methods(ladder);
+    add_value_methods<Policy>(ladder, parse_policy);
 
     py::class_<Haltpoll> haltpoll(module, "Haltpoll", "The governor of KVM guests.");
     haltpoll
@@ -102,10 +88,10 @@ void bind_kernel_governors(py::module_& module) {
              }),
              py::kw_only(), py::arg("loop") = py::none())
         .def("__repr__", [](const Haltpoll& self) {
-            return py::str("Haltpoll(loop={})").format(quoted(to_string(self.loop)));
+            return py::str("Haltpoll(loop={})").format(repr_of(to_string(self.loop)));
         });
     add_loop(haltpoll);
-    add_value_methods(haltpoll);
+    add_value_methods<Policy>(haltpoll, parse_policy);
 }
 
 void bind_baselines_and_bounds(py::module_& module) {
@@ -120,10 +106,10 @@ void bind_baselines_and_bounds(py::module_& module) {
         .def_readonly("stop_tick", &Fixed::stop_tick)
         .def("__repr__", [](const Fixed& self) {
             return py::str("Fixed(state={}, stop_tick={}, loop={})")
-                .format(self.state, self.stop_tick, quoted(to_string(self.loop)));
+                .format(self.state, self.stop_tick, repr_of(to_string(self.loop)));
         });
     add_loop(fixed);
-    add_value_methods(fixed);
+    add_value_methods<Policy>(fixed, parse_policy);
 
     py::class_<Oracle> oracle(module, "Oracle", "Bound, not a governor: knows when the next wakeup comes.");
     oracle
@@ -133,7 +119,7 @@ void bind_baselines_and_bounds(py::module_& module) {
         .def("__repr__", [](const Oracle& self) {
             return py::str("Oracle(latency_limit_us={})").format(self.latency_limit_us);
         });
-    add_value_methods(oracle);
+    add_value_methods<Policy>(oracle, parse_policy);
 
     py::class_<DelayedOracle> delayed(module, "DelayedOracle",
                                       "Bound, not a governor: waits in the shallowest state, then knows.");
@@ -148,21 +134,10 @@ void bind_baselines_and_bounds(py::module_& module) {
             return py::str("DelayedOracle(delay_us={}, latency_limit_us={})")
                 .format(self.delay_us, self.latency_limit_us);
         });
-    add_value_methods(delayed);
+    add_value_methods<Policy>(delayed, parse_policy);
 }
 
 void bind_policy_texts(py::module_& module) {
-    py::class_<ParameterInfo>(module, "ParameterInfo", "One parameter of a policy.")
-        .def_readonly("name", &ParameterInfo::name)
-        .def_readonly("default_value", &ParameterInfo::default_value, "Empty when it must be given.")
-        .def_readonly("description", &ParameterInfo::description);
-    py::class_<PolicyInfo>(module, "PolicyInfo", "What is known of one policy.")
-        .def_readonly("name", &PolicyInfo::name)
-        .def_readonly("description", &PolicyInfo::description)
-        .def_readonly("source", &PolicyInfo::source)
-        .def_readonly("bound", &PolicyInfo::bound, "True for an oracle, which no governor can be.")
-        .def_readonly("versions", &PolicyInfo::versions)
-        .def_readonly("parameters", &PolicyInfo::parameters);
     module.def("parse_policy", &parse_policy, py::arg("text"),
                "Policy of a text such as 'menu(version=4.18)'; ConfigError lists what is known.");
     module.def("known_policies", &known_policies,

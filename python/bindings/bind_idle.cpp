@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bindings.hpp"
+#include "columns.hpp"
 #include "replicate_call.hpp"
 #include "torpor/idle/cpu_loop.hpp"
 #include "torpor/idle/model.hpp"
@@ -17,82 +18,38 @@ namespace {
 using namespace torpor;
 using namespace torpor::idle;
 
-/// Results as blocks, one row per replicate (or per replicate and CPU); they become NumPy arrays.
-template <class T>
-using Block = Eigen::Array<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-template <class T>
-using Column = Eigen::Array<T, Eigen::Dynamic, 1>;
-using Eigen::Index;
-
-class Columns {
-  public:
-    Columns(const std::vector<Result>& results, std::size_t states)
-        : results_{results},
-          runs_{static_cast<Index>(results.size())},
-          cpus_{static_cast<Index>(results.front().cpus.size())},
-          states_{static_cast<Index>(states)} {}
-
-    /// Shape (runs, cpus, states).
-    template <class Get>
-    py::object per_state(Get get) const {
-        const Block<std::int64_t> block =
-            Block<std::int64_t>::NullaryExpr(runs_ * cpus_, states_, [&](Index row, Index state) {
-                return get(cpu(row / cpus_, row % cpus_).states[static_cast<std::size_t>(state)]);
-            });
-        return py::cast(block).attr("reshape")(runs_, cpus_, states_);
-    }
-
-    /// Shape (runs, cpus).
-    template <class T, class Get>
-    Block<T> per_cpu(Get get) const {
-        return Block<T>::NullaryExpr(runs_, cpus_, [&](Index run, Index c) { return get(cpu(run, c)); });
-    }
-
-    /// Shape (runs, clusters).
-    Block<std::int64_t> cluster_off() const {
-        const auto clusters = static_cast<Index>(results_.front().cluster_off_ns.size());
-        return Block<std::int64_t>::NullaryExpr(runs_, clusters, [&](Index run, Index cluster) {
-            return at(run).cluster_off_ns[static_cast<std::size_t>(cluster)];
-        });
-    }
-
-    /// Shape (runs,).
-    template <class T, class Get>
-    Column<T> per_run(Get get) const {
-        return Column<T>::NullaryExpr(runs_, [&](Index run) { return get(at(run)); });
-    }
-
-  private:
-    const Result& at(Index run) const { return results_[static_cast<std::size_t>(run)]; }
-    const CpuResult& cpu(Index run, Index c) const { return at(run).cpus[static_cast<std::size_t>(c)]; }
-
-    const std::vector<Result>& results_;
-    Index runs_;
-    Index cpus_;
-    Index states_;
-};
-
 py::dict to_columns(const std::vector<Result>& results, std::size_t states) {
-    const Columns columns{results, states};
     using I = std::int64_t;
+    const ResultColumns<Result> columns{results};
+    const std::size_t cpus = results.front().cpus.size();
+    const std::size_t clusters = results.front().cluster_off_ns.size();
+    const auto per_state = [&](auto get) {
+        return columns.per_part<I>(cpus, states, [get](const Result& r, std::size_t cpu, std::size_t state) {
+            return get(r.cpus[cpu].states[state]);
+        });
+    };
+    const auto per_cpu = [&]<class T>(T, auto get) {
+        return columns.per_item<T>(cpus,
+                                   [get](const Result& r, std::size_t cpu) { return get(r.cpus[cpu]); });
+    };
     py::dict out;
-    out["residency_ns"] = columns.per_state([](const StateCounters& s) { return s.residency_ns; });
-    out["usage"] = columns.per_state([](const StateCounters& s) { return s.usage; });
-    out["above"] = columns.per_state([](const StateCounters& s) { return s.above; });
-    out["below"] = columns.per_state([](const StateCounters& s) { return s.below; });
-    out["rejected"] = columns.per_state([](const StateCounters& s) { return s.rejected; });
-    out["ticks"] = columns.per_cpu<I>([](const CpuResult& c) { return c.ticks; });
-    out["tick_stops"] = columns.per_cpu<I>([](const CpuResult& c) { return c.tick_stops; });
-    out["tick_restarts_in_loop"] =
-        columns.per_cpu<I>([](const CpuResult& c) { return c.tick_restarts_in_loop; });
-    out["end_ns"] = columns.per_cpu<I>([](const CpuResult& c) { return c.end_ns; });
-    out["cpu_energy_mj"] = columns.per_cpu<double>([](const CpuResult& c) { return c.energy_mj; });
-    out["cpu_wakeups"] = columns.per_cpu<I>([](const CpuResult& c) { return c.latency.wakeups; });
-    out["cpu_wake_latency_p50_ns"] = columns.per_cpu<I>([](const CpuResult& c) { return c.latency.p50_ns; });
-    out["cpu_wake_latency_p95_ns"] = columns.per_cpu<I>([](const CpuResult& c) { return c.latency.p95_ns; });
-    out["cpu_wake_latency_p99_ns"] = columns.per_cpu<I>([](const CpuResult& c) { return c.latency.p99_ns; });
-    out["cpu_wake_latency_max_ns"] = columns.per_cpu<I>([](const CpuResult& c) { return c.latency.max_ns; });
-    out["cluster_off_ns"] = columns.cluster_off();
+    out["residency_ns"] = per_state([](const StateCounters& s) { return s.residency_ns; });
+    out["usage"] = per_state([](const StateCounters& s) { return s.usage; });
+    out["above"] = per_state([](const StateCounters& s) { return s.above; });
+    out["below"] = per_state([](const StateCounters& s) { return s.below; });
+    out["rejected"] = per_state([](const StateCounters& s) { return s.rejected; });
+    out["ticks"] = per_cpu(I{}, [](const CpuResult& c) { return c.ticks; });
+    out["tick_stops"] = per_cpu(I{}, [](const CpuResult& c) { return c.tick_stops; });
+    out["tick_restarts_in_loop"] = per_cpu(I{}, [](const CpuResult& c) { return c.tick_restarts_in_loop; });
+    out["end_ns"] = per_cpu(I{}, [](const CpuResult& c) { return c.end_ns; });
+    out["cpu_energy_mj"] = per_cpu(double{}, [](const CpuResult& c) { return c.energy_mj; });
+    out["cpu_wakeups"] = per_cpu(I{}, [](const CpuResult& c) { return c.latency.wakeups; });
+    out["cpu_wake_latency_p50_ns"] = per_cpu(I{}, [](const CpuResult& c) { return c.latency.p50_ns; });
+    out["cpu_wake_latency_p95_ns"] = per_cpu(I{}, [](const CpuResult& c) { return c.latency.p95_ns; });
+    out["cpu_wake_latency_p99_ns"] = per_cpu(I{}, [](const CpuResult& c) { return c.latency.p99_ns; });
+    out["cpu_wake_latency_max_ns"] = per_cpu(I{}, [](const CpuResult& c) { return c.latency.max_ns; });
+    out["cluster_off_ns"] = columns.per_item<I>(
+        clusters, [](const Result& r, std::size_t cluster) { return r.cluster_off_ns[cluster]; });
     out["energy_mj"] = columns.per_run<double>([](const Result& r) { return r.energy_mj; });
     out["wakeups"] = columns.per_run<I>([](const Result& r) { return r.latency.wakeups; });
     out["wake_latency_p50_ns"] = columns.per_run<I>([](const Result& r) { return r.latency.p50_ns; });
@@ -119,43 +76,17 @@ py::dict run_scenario(const Scenario& scenario, const Policy& policy, std::int64
     return to_columns(results, most_states(scenario));
 }
 
-/// A model that tells a sink what happens.
-struct WatchedModel {
-    Model model;
-    engine::TimelineSink* sink;
-
-    Result run(StreamKey key, const std::stop_token& stop) { return model.run(key, stop, sink); }
-};
-
 py::dict run_timeline(const Scenario& scenario, const Policy& policy, std::uint64_t seed,
                       std::int64_t replicate) {
     engine::VectorSink sink;
     call_replicates(py::none(), [&](const replicate::Progress& callback) {
         return replicate::run_replicates(
             [&] {
-                return WatchedModel{Model{scenario, policy}, &sink};
+                return WatchedModel<Model>{Model{scenario, policy}, &sink};
             },
             {replicate, 1, 1, seed}, callback);
     });
-    const std::vector<engine::TimelineRecord>& records = sink.records();
-    const auto count = static_cast<py::ssize_t>(records.size());
-    py::array_t<std::int64_t> time_ns(count);
-    py::array_t<std::int32_t> cpu(count);
-    py::array_t<std::uint16_t> kind(count);
-    py::array_t<std::int64_t> value(count);
-    for (py::ssize_t i = 0; i < count; ++i) {
-        const engine::TimelineRecord& record = records[static_cast<std::size_t>(i)];
-        time_ns.mutable_at(i) = to_ns(record.at);
-        cpu.mutable_at(i) = record.lane;
-        kind.mutable_at(i) = record.kind;
-        value.mutable_at(i) = record.value;
-    }
-    py::dict out;
-    out["time_ns"] = time_ns;
-    out["cpu"] = cpu;
-    out["kind"] = kind;
-    out["value"] = value;
-    return out;
+    return timeline_columns(sink);
 }
 
 void bind_arrivals(py::module_& module) {

@@ -3,9 +3,12 @@
 
 #include "pybind.hpp"
 
-// One per folder of cpp/torpor (three for idle), each in the file of its name.
+// One per folder of cpp/torpor (several for the families and base), each in the file of its name.
 void bind_base(py::module_& module);
 void bind_board(py::module_& module);
+void bind_distributions(py::module_& module);
+void bind_freezer(py::module_& module);
+void bind_freezer_policies(py::module_& module);
 void bind_ftrace(py::module_& module);
 void bind_governors(py::module_& module);
 void bind_idle(py::module_& module);

@@ -6,8 +6,11 @@ PYBIND11_MODULE(_core, module) {
     module.doc() = "Private extension of torpor: use the package's modules instead.";
     bind_base(module);
     bind_board(module);
+    bind_distributions(module);
     bind_ftrace(module);
     bind_governors(module);
     bind_idle(module);
     bind_replay(module);
+    bind_freezer_policies(module);
+    bind_freezer(module);
 }

@@ -1,7 +1,8 @@
 """Simulates how Linux falls asleep and wakes.
 
-Boards, workloads and policies are values; :class:`torpor.idle.Scenario` runs them, :func:`reproduce` prints
-published results beside ours, :func:`torpor.idle.replay` runs governors over a recorded trace.
+Boards, workloads, task populations and policies are values; :class:`torpor.idle.Scenario` and
+:class:`torpor.freezer.Scenario` run them, :func:`reproduce` prints published results beside ours,
+:func:`torpor.idle.replay` runs governors over a recorded trace.
 """
 
 try:
@@ -15,7 +16,7 @@ except ModuleNotFoundError as error:  # pragma: no cover - only without the comp
         name="torpor._core",
     ) from None
 
-from torpor import board, idle
+from torpor import board, freezer, idle
 from torpor.board import Board
 from torpor.experiments import Reproduction, reproduce
 
@@ -28,6 +29,7 @@ __all__ = [
     "Reproduction",
     "__version__",
     "board",
+    "freezer",
     "idle",
     "reproduce",
 ]

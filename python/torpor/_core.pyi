@@ -13,17 +13,28 @@ __all__: list[str] = [
     "Board",
     "BurstyArrivals",
     "Cancelled",
+    "Cgroup1",
+    "Cgroup2",
     "Cluster",
     "ConfigError",
+    "Costs",
+    "Cpu",
     "DelayedOracle",
+    "Distribution",
     "Error",
     "Fixed",
+    "FreezeOutcome",
+    "Freezer",
+    "FreezerScenario",
+    "FreezerTimelineKind",
     "Haltpoll",
+    "IDLE_ENTITY",
     "IdleCosts",
     "IdleScenario",
     "IdleState",
     "IdleTimelineKind",
     "InternalError",
+    "Kernel",
     "Ladder",
     "LognormalArrivals",
     "MAX_IDLE_STATES",
@@ -40,16 +51,31 @@ __all__: list[str] = [
     "RecordedArrivals",
     "ReplayRules",
     "ReplayedCpu",
+    "Rules",
     "Source",
     "SourceKind",
     "StateTable",
+    "TaskGroup",
     "Teo",
     "TickLength",
     "TraceLog",
     "TraceWalk",
+    "WALKER_ENTITY",
+    "WorkItem",
+    "board_cpus",
     "decide",
+    "freezer_kind_names",
+    "freezer_site_names",
+    "freezer_sites",
+    "freezer_start_names",
+    "freezer_version_names",
+    "known_freezer_policies",
     "known_policies",
+    "parse_freezer_policy",
     "parse_policy",
+    "run_freezer",
+    "run_freezer_tasks",
+    "run_freezer_timeline",
     "run_idle",
     "run_idle_timeline",
     "stable_hash",
@@ -192,6 +218,40 @@ class RandomStream:
     def replicate(self) -> int: ...
     @property
     def seed(self) -> int: ...
+
+class ParameterInfo:
+    """
+    One parameter of a policy.
+    """
+    @property
+    def default_value(self) -> str:
+        """
+        Empty when it must be given.
+        """
+    @property
+    def description(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+
+class PolicyInfo:
+    """
+    What is known of one policy.
+    """
+    @property
+    def bound(self) -> bool:
+        """
+        True for what no kernel can be or do.
+        """
+    @property
+    def description(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def parameters(self) -> list[ParameterInfo]: ...
+    @property
+    def source(self) -> str: ...
+    @property
+    def versions(self) -> list[str]: ...
 
 class IdleState:
     __hash__: typing.ClassVar[None] = None
@@ -340,6 +400,53 @@ class Board:
     def name(self) -> str: ...
     @property
     def tick_hz(self) -> int: ...
+
+class Distribution:
+    """
+    What an entry is drawn from; times in nanoseconds.
+    """
+
+    __hash__: typing.ClassVar[None] = None
+    @staticmethod
+    def constant(value: typing.SupportsFloat | typing.SupportsIndex) -> Distribution: ...
+    @staticmethod
+    def empirical(
+        samples: collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex],
+    ) -> Distribution: ...
+    @staticmethod
+    def empirical_quantiles(
+        points: collections.abc.Sequence[
+            tuple[typing.SupportsFloat | typing.SupportsIndex, typing.SupportsFloat | typing.SupportsIndex]
+        ],
+    ) -> Distribution:
+        """
+        points: pairs (share, value).
+        """
+    @staticmethod
+    def exponential(*, mean: typing.SupportsFloat | typing.SupportsIndex) -> Distribution: ...
+    @staticmethod
+    def lognormal(
+        *,
+        median: typing.SupportsFloat | typing.SupportsIndex,
+        sigma: typing.SupportsFloat | typing.SupportsIndex,
+    ) -> Distribution: ...
+    @staticmethod
+    def normal(
+        *,
+        mean: typing.SupportsFloat | typing.SupportsIndex,
+        deviation: typing.SupportsFloat | typing.SupportsIndex,
+    ) -> Distribution: ...
+    @staticmethod
+    def pareto(
+        *,
+        scale: typing.SupportsFloat | typing.SupportsIndex,
+        shape: typing.SupportsFloat | typing.SupportsIndex,
+    ) -> Distribution: ...
+    @staticmethod
+    def uniform(
+        *, low: typing.SupportsFloat | typing.SupportsIndex, high: typing.SupportsFloat | typing.SupportsIndex
+    ) -> Distribution: ...
+    def __eq__(self, arg0: Distribution) -> bool: ...
 
 class TraceLog:
     """
@@ -535,40 +642,6 @@ class DelayedOracle:
     def delay_us(self) -> int: ...
     @property
     def latency_limit_us(self) -> int: ...
-
-class ParameterInfo:
-    """
-    One parameter of a policy.
-    """
-    @property
-    def default_value(self) -> str:
-        """
-        Empty when it must be given.
-        """
-    @property
-    def description(self) -> str: ...
-    @property
-    def name(self) -> str: ...
-
-class PolicyInfo:
-    """
-    What is known of one policy.
-    """
-    @property
-    def bound(self) -> bool:
-        """
-        True for an oracle, which no governor can be.
-        """
-    @property
-    def description(self) -> str: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def parameters(self) -> list[ParameterInfo]: ...
-    @property
-    def source(self) -> str: ...
-    @property
-    def versions(self) -> list[str]: ...
 
 class StateTable:
     """
@@ -793,6 +866,283 @@ class TraceWalk:
     @property
     def workload_tasks(self) -> list[str]: ...
 
+class Freezer:
+    """
+    The freezer of a system suspend in one kernel.
+    """
+    def __eq__(self, arg0: Freezer) -> bool: ...
+    def __getstate__(self) -> str: ...
+    def __hash__(self) -> int: ...
+    def __init__(
+        self,
+        version: str = "v6.7",
+        *,
+        sleep: str | None = None,
+        msleep_ms: typing.SupportsInt | typing.SupportsIndex | None = None,
+        first_us: typing.SupportsInt | typing.SupportsIndex | None = None,
+        growth: typing.SupportsFloat | typing.SupportsIndex | None = None,
+        cap_us: typing.SupportsInt | typing.SupportsIndex | None = None,
+        lower: typing.SupportsFloat | typing.SupportsIndex | None = None,
+        clamp: bool | None = None,
+    ) -> None: ...
+    def __repr__(self) -> str: ...
+    def __setstate__(self, arg0: str) -> None: ...
+    def __str__(self) -> str: ...
+    def _repr_html_(self) -> str: ...
+    @property
+    def cap_us(self) -> int | None:
+        """
+        Of 'backoff', else None.
+        """
+    @property
+    def clamp(self) -> bool | None:
+        """
+        Of 'backoff', else None.
+        """
+    @property
+    def first_us(self) -> int | None:
+        """
+        Of 'backoff', else None.
+        """
+    @property
+    def growth(self) -> float | None:
+        """
+        Of 'backoff', else None.
+        """
+    @property
+    def lower(self) -> float | None:
+        """
+        Of 'backoff', else None.
+        """
+    @property
+    def msleep_ms(self) -> int | None:
+        """
+        Of 'msleep', else None.
+        """
+    @property
+    def sleep(self) -> str:
+        """
+        How the walker waits between passes: 'msleep', 'backoff' or 'notify'.
+        """
+    @property
+    def version(self) -> str: ...
+
+class Cgroup1:
+    """
+    A v1 (legacy) freezer cgroup, written and read again.
+    """
+    def __eq__(self, arg0: Cgroup1) -> bool: ...
+    def __getstate__(self) -> str: ...
+    def __hash__(self) -> int: ...
+    def __init__(
+        self,
+        version: str = "v3.12",
+        *,
+        poll_us: typing.SupportsInt | typing.SupportsIndex = 10000,
+        tries: typing.SupportsInt | typing.SupportsIndex = 1000,
+    ) -> None: ...
+    def __repr__(self) -> str: ...
+    def __setstate__(self, arg0: str) -> None: ...
+    def __str__(self) -> str: ...
+    def _repr_html_(self) -> str: ...
+    @property
+    def poll_us(self) -> int: ...
+    @property
+    def tries(self) -> int: ...
+    @property
+    def version(self) -> str: ...
+
+class Cgroup2:
+    """
+    A v2 (unified) cgroup, which notifies.
+    """
+    def __eq__(self, arg0: Cgroup2) -> bool: ...
+    def __getstate__(self) -> str: ...
+    def __hash__(self) -> int: ...
+    def __init__(
+        self, *, since_notification_us: typing.SupportsInt | typing.SupportsIndex = 10000
+    ) -> None: ...
+    def __repr__(self) -> str: ...
+    def __setstate__(self, arg0: str) -> None: ...
+    def __str__(self) -> str: ...
+    def _repr_html_(self) -> str: ...
+    @property
+    def since_notification_us(self) -> int: ...
+
+class FreezeOutcome(enum.IntEnum):
+    aborted: typing.ClassVar[FreezeOutcome]
+    failed: typing.ClassVar[FreezeOutcome]
+    frozen: typing.ClassVar[FreezeOutcome]
+    @classmethod
+    def __new__(cls, value): ...
+    def __format__(self, format_spec): ...
+
+class FreezerTimelineKind(enum.IntEnum):
+    frozen: typing.ClassVar[FreezerTimelineKind]
+    loop_begin: typing.ClassVar[FreezerTimelineKind]
+    loop_end: typing.ClassVar[FreezerTimelineKind]
+    marked: typing.ClassVar[FreezerTimelineKind]
+    pass_begin: typing.ClassVar[FreezerTimelineKind]
+    pass_end: typing.ClassVar[FreezerTimelineKind]
+    reblocked: typing.ClassVar[FreezerTimelineKind]
+    run: typing.ClassVar[FreezerTimelineKind]
+    sleep_begin: typing.ClassVar[FreezerTimelineKind]
+    sleep_end: typing.ClassVar[FreezerTimelineKind]
+    @classmethod
+    def __new__(cls, value): ...
+    def __format__(self, format_spec): ...
+
+class TaskGroup:
+    __hash__: typing.ClassVar[None] = None
+    def __eq__(self, arg0: TaskGroup) -> bool: ...
+    def __init__(
+        self,
+        name: str,
+        *,
+        count: typing.SupportsInt | typing.SupportsIndex = 1,
+        threads: typing.SupportsInt | typing.SupportsIndex = 1,
+        kind: str = "user",
+        site: str = "other",
+        start: str = "blocked",
+        d_ends_ns: Distribution | None = None,
+        wakes_at_ns: Distribution | None = None,
+        forks_at_ns: Distribution | None = None,
+        waits_on: str = "",
+        reply_after_cycles: typing.SupportsInt | typing.SupportsIndex = 0,
+        freeze_run_cycles: typing.SupportsInt | typing.SupportsIndex | None = None,
+        thaw_run_cycles: typing.SupportsInt | typing.SupportsIndex | None = None,
+        nfds: typing.SupportsInt | typing.SupportsIndex = 0,
+    ) -> None: ...
+    @property
+    def count(self) -> int: ...
+    @property
+    def name(self) -> str: ...
+
+class WorkItem:
+    __hash__: typing.ClassVar[None] = None
+    def __eq__(self, arg0: WorkItem) -> bool: ...
+    def __init__(
+        self, *, queued_at_ns: typing.SupportsInt | typing.SupportsIndex, runs_ns: Distribution
+    ) -> None: ...
+
+class Cpu:
+    """
+    One CPU at a frozen frequency.
+    """
+
+    __hash__: typing.ClassVar[None] = None
+    def __eq__(self, arg0: Cpu) -> bool: ...
+    def __init__(
+        self,
+        *,
+        freq_hz: typing.SupportsInt | typing.SupportsIndex,
+        capacity: typing.SupportsInt | typing.SupportsIndex = 1024,
+        cluster: typing.SupportsInt | typing.SupportsIndex = 0,
+        wake_latency_ns: typing.SupportsInt | typing.SupportsIndex = 0,
+    ) -> None: ...
+    @property
+    def capacity(self) -> int: ...
+    @property
+    def cluster(self) -> int: ...
+    @property
+    def freq_hz(self) -> int: ...
+    @property
+    def wake_latency_ns(self) -> int: ...
+
+class Rules:
+    """
+    How CPUs share what is ready to run.
+    """
+
+    __hash__: typing.ClassVar[None] = None
+    def __eq__(self, arg0: Rules) -> bool: ...
+    def __init__(
+        self,
+        *,
+        queues: str = "global",
+        placement: str = "first_idle",
+        steal: bool = True,
+        slice_ns: typing.SupportsInt | typing.SupportsIndex = 0,
+    ) -> None: ...
+
+class Costs:
+    """
+    What everything costs, CPU cycles, and stalls in nanoseconds.
+    """
+
+    __hash__: typing.ClassVar[None] = None
+    def __eq__(self, arg0: Costs) -> bool: ...
+    def __init__(
+        self,
+        *,
+        visit_cycles: typing.SupportsInt | typing.SupportsIndex = 0,
+        visit_kernel_cycles: typing.SupportsInt | typing.SupportsIndex | None = None,
+        wake_cycles: typing.SupportsInt | typing.SupportsIndex = 0,
+        resig_cycles: typing.SupportsInt | typing.SupportsIndex = 0,
+        mark_cycles: typing.SupportsInt | typing.SupportsIndex = 0,
+        freeze_run_cycles: typing.SupportsInt | typing.SupportsIndex = 0,
+        thaw_wake_cycles: typing.SupportsInt | typing.SupportsIndex = 0,
+        thaw_run_cycles: typing.SupportsInt | typing.SupportsIndex = 0,
+        resleep_cycles: typing.SupportsInt | typing.SupportsIndex = 0,
+        per_fd_cycles: typing.SupportsInt | typing.SupportsIndex = 0,
+        visit_stall_ns: typing.SupportsInt | typing.SupportsIndex = 0,
+        run_stall_ns: typing.SupportsInt | typing.SupportsIndex = 0,
+        user_loop_cycles: typing.SupportsInt | typing.SupportsIndex = 0,
+        kernel_loop_cycles: typing.SupportsInt | typing.SupportsIndex = 0,
+        thaw_cycles: typing.SupportsInt | typing.SupportsIndex = 0,
+        sleep_overhead_ns: typing.SupportsInt | typing.SupportsIndex = 0,
+    ) -> None: ...
+
+class Kernel:
+    """
+    Kernel configuration that matters to freezing.
+    """
+
+    __hash__: typing.ClassVar[None] = None
+    def __eq__(self, arg0: Kernel) -> bool: ...
+    def __init__(
+        self,
+        *,
+        hz: typing.SupportsInt | typing.SupportsIndex,
+        since_tick_ns: typing.SupportsInt | typing.SupportsIndex | None = None,
+        preempt: str = "full",
+        kernel_loop_preempt: str | None = None,
+        walker_wake: str = "head",
+        wheel_extra: typing.SupportsInt | typing.SupportsIndex = 0,
+        range_mode: str = "hard",
+        timeout_ms: typing.SupportsInt | typing.SupportsIndex = 20000,
+    ) -> None: ...
+
+class FreezerScenario:
+    def __init__(
+        self,
+        *,
+        cpus: collections.abc.Sequence[Cpu],
+        busy_power_mw: collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex],
+        base_power_mw: typing.SupportsFloat | typing.SupportsIndex,
+        rules: Rules,
+        costs: Costs,
+        kernel: Kernel,
+        tasks: collections.abc.Sequence[TaskGroup],
+        work: collections.abc.Sequence[WorkItem],
+        wakeup_at_ns: Distribution | None,
+        order: str,
+        loops: str,
+        attempts: typing.SupportsInt | typing.SupportsIndex,
+        retry_gap_ns: typing.SupportsInt | typing.SupportsIndex,
+        asleep_ns: typing.SupportsInt | typing.SupportsIndex,
+        bound: bool,
+    ) -> None: ...
+    @property
+    def task_count(self) -> int: ...
+
+def board_cpus(
+    board: Board, opps: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]
+) -> list[Cpu]:
+    """
+    The CPUs of a board, each cluster at the operating point of its index in 'opps'.
+    """
+
 def decide(
     policy: Menu | Teo | Ladder | Haltpoll | Fixed | Oracle | DelayedOracle,
     *,
@@ -816,9 +1166,28 @@ def decide(
     Answers of a fresh governor to a recorded sequence: arrays 'idx' and 'stop', and with debug 'typ' (us), 'pred', 'bkt', 'fac' and 'total', -1 where the governor has no such figure.
     """
 
+def freezer_kind_names() -> list: ...
+def freezer_site_names() -> list: ...
+def freezer_sites() -> list:
+    """
+    Per blocking site: 'site', 'interrupted', 'handling' by version, 'source'.
+    """
+
+def freezer_start_names() -> list: ...
+def freezer_version_names() -> list: ...
+def known_freezer_policies() -> list[PolicyInfo]:
+    """
+    Every policy with its versions, parameters, defaults and source.
+    """
+
 def known_policies() -> list[PolicyInfo]:
     """
     Every policy with its versions, parameters, defaults and source.
+    """
+
+def parse_freezer_policy(text: str) -> Freezer | Cgroup1 | Cgroup2:
+    """
+    Policy of a text such as 'v3.9' or 'freezer(version=full, cap_us=4000)'; ConfigError lists what is known.
     """
 
 def parse_policy(text: str) -> Menu | Teo | Ladder | Haltpoll | Fixed | Oracle | DelayedOracle:
@@ -826,6 +1195,30 @@ def parse_policy(text: str) -> Menu | Teo | Ladder | Haltpoll | Fixed | Oracle |
     Policy of a text such as 'menu(version=4.18)'; ConfigError lists what is known.
     """
 
+def run_freezer(
+    scenario: FreezerScenario,
+    policy: Freezer | Cgroup1 | Cgroup2,
+    *,
+    runs: typing.SupportsInt | typing.SupportsIndex,
+    first: typing.SupportsInt | typing.SupportsIndex,
+    seed: typing.SupportsInt | typing.SupportsIndex,
+    threads: typing.SupportsInt | typing.SupportsIndex,
+    progress: typing.Any = None,
+) -> dict: ...
+def run_freezer_tasks(
+    scenario: FreezerScenario,
+    policy: Freezer | Cgroup1 | Cgroup2,
+    *,
+    seed: typing.SupportsInt | typing.SupportsIndex,
+    replicate: typing.SupportsInt | typing.SupportsIndex,
+) -> dict: ...
+def run_freezer_timeline(
+    scenario: FreezerScenario,
+    policy: Freezer | Cgroup1 | Cgroup2,
+    *,
+    seed: typing.SupportsInt | typing.SupportsIndex,
+    replicate: typing.SupportsInt | typing.SupportsIndex,
+) -> dict: ...
 def run_idle(
     scenario: IdleScenario,
     policy: Menu | Teo | Ladder | Haltpoll | Fixed | Oracle | DelayedOracle,
@@ -866,7 +1259,9 @@ def uniform_means(
     Mean of so many uniform draws in each replicate, shape (replicates,).
     """
 
+IDLE_ENTITY: int = -1
 MAX_IDLE_STATES: int = 10
 NO_LATENCY_LIMIT_US: int = 2000000000
+WALKER_ENTITY: int = -2
 __compiler__: str
 __version__: str

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from torpor.experiments.report import Reproduction
     from torpor.idle import Runs, Timeline
 
-__all__ = ["new_figure", "plot_residency", "plot_timeline", "save_figure"]
+__all__ = ["new_axes", "new_figure", "plot_residency", "plot_timeline", "save_figure"]
 
 _HATCHES = ("", "///", "...", "xxx", "+++")
 _DARK, _LIGHT = "#222222", "#dddddd"
@@ -58,8 +58,27 @@ def new_figure() -> Figure:
     return plt.figure(layout="constrained")
 
 
-def _axes(ax: Axes | None) -> Axes:
-    return new_figure().subplots() if ax is None else ax
+def new_axes(ax: Axes | None = None) -> Axes:
+    """Axes of a new figure, unless there are some already.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes or None
+        Returned as it is.
+
+    Raises
+    ------
+    ConfigError
+        Without Matplotlib.
+
+    Examples
+    --------
+    >>> len(new_axes().figure.axes)
+    1
+    """
+    _matplotlib()
+    axes: Axes = new_figure().subplots() if ax is None else ax
+    return axes
 
 
 def _styles(count: int) -> list[dict[str, Any]]:
@@ -78,7 +97,7 @@ def _styles(count: int) -> list[dict[str, Any]]:
 
 
 def plot_residency(
-    results: Reproduction | Mapping[str, Runs] | Sequence[Runs],
+    results: Reproduction[Runs] | Mapping[str, Runs] | Sequence[Runs],
     *,
     cpus: Sequence[int] | None = None,
     state_names: Sequence[str] | None = None,
@@ -104,7 +123,7 @@ def plot_residency(
     Raises
     ------
     ConfigError
-        Without Matplotlib, without results, and for a CPU that the board lacks.
+        Without Matplotlib, without results, for those of another family, and for a CPU that the board lacks.
 
     Examples
     --------
@@ -119,6 +138,8 @@ def plot_residency(
     first = next(iter(labelled.values()), None)
     if first is None:
         raise ConfigError("plot_residency: nothing to show, limit: at least one result")
+    if not hasattr(first, "residency_ns"):
+        raise ConfigError(f"plot_residency: {first!r} has no idle states, limit: results of the idle family")
     count = first.residency_ns.shape[1]
     shown = list(range(count)) if cpus is None else list(cpus)
     for cpu in shown:
@@ -126,7 +147,7 @@ def plot_residency(
             raise ConfigError(f"plot_residency: cpu={cpu} is outside 0..{count - 1}")
     states = max(runs.residency_ns.shape[2] for runs in labelled.values())
     names = list(state_names or first.state_names()[shown[0]])
-    ax = _axes(ax)
+    ax = new_axes(ax)
     heights = np.zeros((len(labelled), len(shown), states))
     for g, runs in enumerate(labelled.values()):
         heights[g, :, : runs.residency_ns.shape[2]] = runs.residency_ns.mean(axis=0)[shown] / 1e9
@@ -162,7 +183,7 @@ def plot_residency(
     return ax
 
 
-def _labelled(results: Reproduction | Mapping[str, Runs] | Sequence[Runs]) -> dict[str, Runs]:
+def _labelled(results: Reproduction[Runs] | Mapping[str, Runs] | Sequence[Runs]) -> dict[str, Runs]:
     if isinstance(results, Mapping):
         return dict(results)
     if isinstance(results, Sequence):
@@ -220,7 +241,7 @@ def plot_timeline(
     cluster = next(one for one in board.clusters if cpu in one.cpus)
     names = list(state_names or [state.name for state in cluster.idle_states])
     end_ms = start_ms + length_ms
-    ax = _axes(ax)
+    ax = new_axes(ax)
     periods = timeline.intervals(cpu)
     starts, ends = (np.asarray(periods[name], dtype=float) / 1e6 for name in ("start_ns", "end_ns"))
     levels = np.asarray(periods["state"])

@@ -144,3 +144,9 @@ def test_a_missing_matplotlib_is_named_with_its_remedy(
     for call in (new_figure, lambda: save_figure(lambda _: None, tmp_path / "figure.png")):
         with pytest.raises(ConfigError, match=r"pip install torpor\[plot\]"):
             call()
+
+
+def test_residency_of_another_family_is_refused() -> None:
+    freeze = torpor.freezer.Scenario(torpor.Board.load("toy")).run("full")
+    with pytest.raises(torpor.ConfigError, match="no idle states"):
+        plot_residency([freeze])  # type: ignore[list-item]

@@ -20,7 +20,7 @@ import tomli_w
 from rich.console import Console, Group
 
 from torpor import _core
-from torpor.board import _keys, _provenance, _schema, _show
+from torpor.board import _freezer, _keys, _provenance, _schema, _show
 from torpor.board._capture import read_capture
 from torpor.board._provenance import Provenance
 from torpor.board._source import Source, config_error
@@ -78,10 +78,11 @@ class Board:
     Board.load('hikey')
     """
 
-    __slots__ = ("_data", "_hash", "_origin", "_provenances", "_record")
+    __slots__ = ("_data", "_freezer_table", "_hash", "_origin", "_provenances", "_record")
 
     _data: dict[str, Any]
     _record: _core.Board
+    _freezer_table: _freezer.Freezer | None
     _provenances: dict[str, tuple[str, Provenance]]
     _origin: str | None
     _hash: str
@@ -94,13 +95,16 @@ class Board:
         spec = _schema.decode(raw, source)
         core = _schema.to_core(spec, source)
         data = msgspec.json.decode(msgspec.json.encode(spec))
+        if spec.freezer is not None:
+            _freezer.keep_given(data, raw)
         board = object.__new__(cls)
         fields = {
             "_data": data,
             "_record": core,
+            "_freezer_table": spec.freezer,
             "_provenances": _provenance.resolve(data, source),
             "_origin": origin,
-            "_hash": _content_hash(core),
+            "_hash": _content_hash(core, spec.freezer),
         }
         for name, value in fields.items():
             object.__setattr__(board, name, value)
@@ -219,30 +223,61 @@ class Board:
         """The engine's own record."""
         return self._record
 
-    def opp_indices(self, freq_khz: int | None = None) -> list[int]:
+    @property
+    def freezer(self) -> _freezer.Freezer | None:
+        """What freezing costs on this board and the tasks that it runs; None when the file does not say.
+
+        Entries that the file leaves out have their default.
+
+        Examples
+        --------
+        >>> Board.load("nexus-10").freezer.costs.visit_cycles
+        140
+        >>> Board.load("hikey").freezer is None
+        True
+        """
+        return self._freezer_table
+
+    def opp_indices(self, freq_khz: int | Mapping[str, int] | None = None) -> list[int]:
         """Operating point of each cluster, as an index into its table.
 
         Parameters
         ----------
-        freq_khz : int or None, kilohertz
-            Frequency of all clusters that have such an operating point; the others, and all for None, run at
-            their highest.
+        freq_khz : int, mapping of str to int, or None, kilohertz
+            Frequency of all clusters that have such an operating point, or of each cluster by its name; the
+            others, and all for None, run at their highest.
 
         Raises
         ------
         ConfigError
-            When no cluster has it; the message lists what there is.
+            When no cluster has it, or the named one does not; the message lists what there is.
 
         Examples
         --------
         >>> Board.load("hikey").opp_indices(729_000)
         [2, 2]
+        >>> Board.load("pixel-6").opp_indices({"little": 300_000})
+        [0, 13, 16]
         """
-        tables = [[opp.freq_khz for opp in cluster.opps] for cluster in self.clusters]
-        if freq_khz is not None and not any(freq_khz in table for table in tables):
-            known = sorted({frequency for table in tables for frequency in table})
-            raise config_error("opp_khz", f"opp_khz={freq_khz}: {self.name} has {known}")
-        return [table.index(freq_khz) if freq_khz in table else max(len(table) - 1, 0) for table in tables]
+        tables = {cluster.name: [opp.freq_khz for opp in cluster.opps] for cluster in self.clusters}
+        wanted: dict[str, int] = {}
+        if isinstance(freq_khz, Mapping):
+            wanted = dict(freq_khz)
+            for name, khz in wanted.items():
+                if name not in tables:
+                    names = ", ".join(tables)
+                    raise config_error("opp_khz", f"opp_khz[{name}]={khz}: clusters of {self.name}: {names}")
+                if khz not in tables[name]:
+                    raise config_error("opp_khz", f"opp_khz[{name}]={khz}: the cluster has {tables[name]}")
+        elif freq_khz is not None:
+            wanted = {name: freq_khz for name, table in tables.items() if freq_khz in table}
+            if not wanted:
+                known = sorted({khz for table in tables.values() for khz in table})
+                raise config_error("opp_khz", f"opp_khz={freq_khz}: {self.name} has {known}")
+        return [
+            table.index(wanted[name]) if name in wanted else max(len(table) - 1, 0)
+            for name, table in tables.items()
+        ]
 
     @property
     def content_hash(self) -> str:
@@ -449,7 +484,7 @@ def _is_table(steps: tuple[str, ...]) -> bool:
     return _schema.table_at(steps) is not None or _schema.table_at((*steps, "[0]")) is not None
 
 
-def _content_hash(core: _core.Board) -> str:
+def _content_hash(core: _core.Board, freezer: _freezer.Freezer | None) -> str:
     def record(item: Any, names: tuple[str, ...]) -> dict[str, Any]:
         return {name: getattr(item, name) for name in names}
 
@@ -476,5 +511,7 @@ def _content_hash(core: _core.Board) -> str:
             for cluster in core.clusters
         ],
     }
+    if freezer is not None:
+        content["freezer"] = _freezer.content(freezer)
     text = json.dumps(content, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()

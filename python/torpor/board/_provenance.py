@@ -36,7 +36,9 @@ class Provenance(NamedTuple):
 
 
 def needs_provenance(leaf: _keys.Leaf) -> bool:
-    """Whether a leaf is a number or a list of numbers; names and flags need no source."""
+    """Whether a leaf is a number, a list of numbers or a distribution; names and flags need no source."""
+    if isinstance(leaf.value, str):
+        return leaf.key.endswith("_us")
     values = leaf.value if isinstance(leaf.value, list | tuple) else [leaf.value]
     return all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
 

@@ -5,78 +5,69 @@ import difflib
 import re
 import tomllib
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
 
 from torpor import _core
 from torpor._core import ConfigError
-from torpor.board import _keys
+from torpor.board import _freezer, _keys
 from torpor.board._source import Source, config_error
-
-_Int32 = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]
-# Any microsecond count whose nanoseconds still fit the engine's 64 bits; the engine has the tighter limit.
-_Whole = Annotated[int, msgspec.Meta(ge=-(2**53), le=2**53)]
-# Times of a state are refused here when negative: the engine sees sums of them and could not name the entry.
-_Time = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
+from torpor.board._table import Int32, Table, Time, Whole
 
 
-class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    pass
-
-
-class Tick(_Table, frozen=True, kw_only=True):
+class Tick(Table, frozen=True, kw_only=True):
     """The scheduler tick."""
 
-    hz: _Int32
+    hz: Int32
 
 
-class Opp(_Table, frozen=True, kw_only=True):
+class Opp(Table, frozen=True, kw_only=True):
     """One operating point."""
 
-    freq_khz: _Whole
+    freq_khz: Whole
     power_mw: float | None = None
     cluster_power_mw: float | None = None
 
 
-class IdleState(_Table, frozen=True, kw_only=True):
+class IdleState(Table, frozen=True, kw_only=True):
     """One idle state, in the form of a device tree (entry, exit, wakeup) or of a driver (exit latency)."""
 
     name: str
-    target_residency_us: _Time
-    exit_latency_us: _Time | None = None
-    entry_us: _Time | None = None
-    exit_us: _Time | None = None
-    wakeup_us: _Time | None = None
-    wake_latency_us: _Time | None = None
+    target_residency_us: Time
+    exit_latency_us: Time | None = None
+    entry_us: Time | None = None
+    exit_us: Time | None = None
+    wakeup_us: Time | None = None
+    wake_latency_us: Time | None = None
     polling: bool = False
     cluster: bool = False
     power_mw: float | None = None
     cluster_power_mw: float | None = None
 
 
-class Cluster(_Table, frozen=True, kw_only=True):
+class Cluster(Table, frozen=True, kw_only=True):
     """CPUs of one kind: power domain, operating points, idle table."""
 
     name: str
-    cpus: tuple[_Int32, ...]
-    capacity: _Int32
+    cpus: tuple[Int32, ...]
+    capacity: Int32
     opps: tuple[Opp, ...] = ()
     idle_states: tuple[IdleState, ...]
 
 
-class IdleCosts(_Table, frozen=True, kw_only=True):
+class IdleCosts(Table, frozen=True, kw_only=True):
     """Time that the idle loop and the handlers take."""
 
-    select_to_entry_ns: _Whole
-    ipi_handler_ns: _Whole
-    timer_handler_ns: _Whole
-    tick_handler_ns: _Whole
-    interrupt_exit_ns: _Whole
-    reflect_ns: _Whole
+    select_to_entry_ns: Whole
+    ipi_handler_ns: Whole
+    timer_handler_ns: Whole
+    tick_handler_ns: Whole
+    interrupt_exit_ns: Whole
+    reflect_ns: Whole
 
 
-class BoardFile(_Table, frozen=True, kw_only=True):
+class BoardFile(Table, frozen=True, kw_only=True):
     """A whole file."""
 
     name: str
@@ -84,6 +75,7 @@ class BoardFile(_Table, frozen=True, kw_only=True):
     tick: Tick
     idle_costs: IdleCosts
     clusters: tuple[Cluster, ...]
+    freezer: _freezer.Freezer | None = None
     provenance: dict[str, str]
 
 
@@ -94,6 +86,7 @@ _TABLES: dict[tuple[str, ...], type[msgspec.Struct]] = {
     ("clusters", "[]"): Cluster,
     ("clusters", "[]", "opps", "[]"): Opp,
     ("clusters", "[]", "idle_states", "[]"): IdleState,
+    **_freezer.TABLES,
 }
 
 
@@ -129,6 +122,8 @@ def decode(raw: Mapping[str, Any], source: Source) -> BoardFile:
     for c, cluster in enumerate(board.clusters):
         for s, state in enumerate(cluster.idle_states):
             _check_form(state, f"clusters[{c}].idle_states[{s}]", source)
+    if board.freezer is not None:
+        _freezer.check(board.freezer, source)
     return board
 
 

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rich.console import Group
 from rich.table import Table
+from rich.text import Text
 
 if TYPE_CHECKING:
     from torpor.board._board import Board
+    from torpor.board._freezer import Freezer
 
 
 class _Grid(NamedTuple):
@@ -81,6 +83,8 @@ def _grids(board: Board) -> list[_Grid]:
         (k.removeprefix("idle_costs."), f"{board.value(k)}", board.provenance(k).kind) for k in costs
     ]
     grids.append(_Grid("idle loop and handlers", ("cost", "value (ns)", "provenance"), cost_rows))
+    if board.freezer is not None:
+        grids += _freezer_grids(board, board.freezer)
     sources: dict[str, int] = {}
     for pattern, _ in board.provenances.values():
         sources[pattern] = sources.get(pattern, 0) + 1
@@ -90,6 +94,36 @@ def _grids(board: Board) -> list[_Grid]:
         for pattern, count in sources.items()
     ]
     grids.append(_Grid("where the numbers come from", ("keys", "numbers", "kind", "source"), source_rows))
+    return grids
+
+
+def _freezer_grids(board: Board, freezer: Freezer) -> list[_Grid]:
+    entries = [("freezer", freezer), ("freezer.kernel", freezer.kernel), ("freezer.costs", freezer.costs)]
+    rows: list[tuple[str, ...]] = []
+    for prefix, table in entries:
+        for name in table.__struct_fields__:
+            value = getattr(table, name)
+            if isinstance(value, int | float | str):
+                key = f"{prefix}.{name}"
+                shown = f"{value:.15g}" if isinstance(value, float) else f"{value}"
+                kind = _kinds(board, [key]) or ("default" if isinstance(value, int | float) else "")
+                rows.append((key.removeprefix("freezer."), shown, kind))
+    grids = [_Grid("freezer: kernel and costs", ("entry", "value", "provenance"), rows)]
+    if freezer.tasks:
+        listed: list[tuple[str, ...]] = []
+        for t, tasks in enumerate(freezer.tasks):
+            extras = [
+                f"{name} = {getattr(tasks, name)}"
+                for name in tasks.__struct_fields__[5:]
+                if getattr(tasks, name) not in (None, "", 0)
+                and (name, getattr(tasks, name)) != ("threads", 1)
+            ]
+            keys = [key for key in board.provenances if key.startswith(f"freezer.tasks[{t}].")]
+            where = (tasks.site, tasks.kind, tasks.start)
+            listed.append((tasks.name, f"{tasks.count}", *where, ", ".join(extras), _kinds(board, keys)))
+        total = sum(tasks.count for tasks in freezer.tasks)
+        header = ("tasks", "count", "site", "kind", "start", "besides", "provenance")
+        grids.append(_Grid(f"freezer: {total} tasks", header, listed))
     return grids
 
 
@@ -107,9 +141,9 @@ def rich_view(board: Board) -> Group:
                 name, justify="right" if name.endswith((")", "numbers")) else "left", overflow="fold"
             )
         for row in grid.rows:
-            table.add_row(*row)
+            table.add_row(*(Text(cell) for cell in row))  # keys have brackets, which are no markup
         tables.append(table)
-    return Group(_title(board), board.description, *tables)
+    return Group(_title(board), Text(board.description), *tables)
 
 
 def html_view(board: Board) -> str:

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 import torpor
-from torpor.cli import board, idle, policies, reproduce
+from torpor.cli import board, families, idle, importing, policies, reproduce
 from torpor.cli.output import fail, guarded
 
 app = typer.Typer(
@@ -39,9 +39,12 @@ def _options(
     pass
 
 
-for command in (reproduce.reproduce, idle.run, idle.replay, idle.validate, idle.golden, policies.policies):
+for command in (reproduce.reproduce, idle.replay, idle.golden, policies.policies):
     app.command()(guarded(command))
+app.add_typer(families.run, name="run")
+app.add_typer(families.validate, name="validate")
 app.add_typer(board.app, name="board")
+app.add_typer(importing.app, name="import")
 
 
 def main() -> None:

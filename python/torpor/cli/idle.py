@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from torpor import Board, ConfigError
+from torpor import Board
 from torpor import idle as family
 from torpor.cli.options import (
     BoardOption,
@@ -23,18 +23,7 @@ from torpor.cli.options import (
 from torpor.cli.output import Format, emit, progress_bar
 
 
-def _board(name: str, hz: int | None) -> Board:
-    board = Board.load(name)
-    return board if hz is None else board.with_value("tick.hz", hz)
-
-
-def _only_idle(name: str) -> None:
-    if name != "idle":
-        raise ConfigError(f"unknown family '{name}': known are idle")
-
-
 def run(
-    which: Annotated[str, typer.Argument(metavar="FAMILY", help="idle")],
     board: BoardOption,
     policy: PolicyOption,
     workload: Annotated[
@@ -67,10 +56,9 @@ def run(
     json: JsonOption = False,
     output: OutputOption = None,
 ) -> None:
-    """Run policies side by side on the same worlds and print what each does."""
-    _only_idle(which)
+    """Which idle states governors enter: policies side by side on the same worlds."""
     scenario = family.Scenario(
-        _board(board, hz),
+        Board.load(board, tick_hz=hz),
         [family.parse_workload(text) for text in workload],
         duration_s=duration_s,
         latency_limit_us=latency_limit_us,
@@ -102,19 +90,17 @@ def replay(
     output: OutputOption = None,
 ) -> None:
     """Run governors over a recorded trace, against the oracle and against what the trace recorded."""
-    report = family.replay(trace, _board(board, hz), policy, latency_limit_us=latency_limit_us)
+    report = family.replay(trace, Board.load(board, tick_hz=hz), policy, latency_limit_us=latency_limit_us)
     emit(report, Format.JSON if json else form, output)
 
 
 def validate(
-    which: Annotated[str, typer.Argument(metavar="FAMILY", help="idle")],
     captures: Annotated[list[Path], typer.Argument(metavar="CAPTURE...", help="Folders of real captures.")],
     form: FormatOption = Format.TEXT,
     json: JsonOption = False,
     output: OutputOption = None,
 ) -> None:
-    """Compare the model with a real kernel's captures; exit 1 if a limit is missed."""
-    _only_idle(which)
+    """Compare the idle model with a real kernel's captures; exit 1 if a limit is missed."""
     report = family.validate_captures(captures)
     emit(report, Format.JSON if json else form, output)
     raise typer.Exit(0 if report.all_ok else 1)

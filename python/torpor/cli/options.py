@@ -16,7 +16,11 @@ BoardOption = Annotated[
 PolicyOption = Annotated[
     list[str],
     typer.Option(
-        "--policy", "--governor", "-p", metavar="P", help="For example 'menu(version=6.1)'; may be repeated."
+        "--policy",
+        "--governor",
+        "-p",
+        metavar="P",
+        help="For example 'menu(version=6.1)'; may be repeated; see torpor policies.",
     ),
 ]
 RunsOption = Annotated[int, typer.Option("--runs", "-n", help="Number of replicates.")]

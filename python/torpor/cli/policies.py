@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from torpor import freezer, idle
 from torpor.cli.options import FormatOption, JsonOption, OutputOption
 from torpor.cli.output import Format, emit
-from torpor.idle.policies import policy_catalogue
+from torpor.report import Report
 
 
 def policies(form: FormatOption = Format.TEXT, json: JsonOption = False, output: OutputOption = None) -> None:
-    """List the policies with their versions, parameters, defaults and sources."""
-    emit(policy_catalogue(), Format.JSON if json else form, output)
+    """List the policies of all families: versions, parameters, defaults, sources; and the freezer's sites."""
+    catalogues = [idle.policies.policy_catalogue(), freezer.policies.policy_catalogue()]
+    sites = freezer.sites()
+    tables = [table for report in (*catalogues, sites) for table in report.tables]
+    known = [policy for catalogue in catalogues for policy in catalogue.data["policies"]]
+    emit(Report(tables, {"policies": known, **sites.data}), Format.JSON if json else form, output)

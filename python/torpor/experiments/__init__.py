@@ -5,17 +5,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
+from typing import Any
 
 from torpor._core import ConfigError
-from torpor.experiments import idle_2018
+from torpor.experiments import freezer_2013, freezer_thaw_67, idle_2018
+from torpor.experiments._share import Progress
 from torpor.experiments.report import Cell, Input, Reproduction
 
 __all__ = ["EXPERIMENTS", "Cell", "Experiment", "Input", "Reproduction", "reproduce"]
 
-Progress = Callable[[int, int], object]
-Experiment = Callable[..., Reproduction]
+Experiment = Callable[..., Reproduction[Any]]
 
-EXPERIMENTS: Mapping[str, Experiment] = MappingProxyType({idle_2018.NAME: idle_2018.reproduce})
+EXPERIMENTS: Mapping[str, Experiment] = MappingProxyType(
+    {module.NAME: module.reproduce for module in (freezer_2013, freezer_thaw_67, idle_2018)}
+)
 """Every experiment by name; each takes the keywords of :func:`reproduce`."""
 
 
@@ -27,7 +30,7 @@ def reproduce(
     threads: int = 0,
     hz: int | None = None,
     progress: Progress | None = None,
-) -> Reproduction:
+) -> Reproduction[Any]:
     """Run a published experiment and put its figures beside ours.
 
     Parameters
@@ -63,7 +66,7 @@ def reproduce(
     >>> torpor.reproduce("idle-2108")
     Traceback (most recent call last):
         ...
-    torpor._core.ConfigError: unknown experiment 'idle-2108': known are idle-2018
+    torpor._core.ConfigError: unknown experiment 'idle-2108': known are ...
     """
     if name not in EXPERIMENTS:
         raise ConfigError(f"unknown experiment '{name}': known are {', '.join(sorted(EXPERIMENTS))}")

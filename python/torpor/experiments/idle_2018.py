@@ -13,8 +13,7 @@ other usual value can bring it about. How long it sticks, and everything else, i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
@@ -42,6 +41,7 @@ from torpor.experiments._idle_2018_world import (
     phase_scan,
     scenario,
 )
+from torpor.experiments._share import Progress, Share
 from torpor.experiments.report import Cell, Kind, Reproduction
 from torpor.idle import Runs, Scenario
 from torpor.stats import Estimate
@@ -52,8 +52,6 @@ if TYPE_CHECKING:
 
 __all__ = ["BANDS", "NAME", "POLICIES", "PUBLISHED", "reproduce", "scenario"]
 
-Progress = Callable[[int, int], object]
-
 
 def reproduce(
     *,
@@ -62,7 +60,7 @@ def reproduce(
     threads: int = 0,
     hz: int | None = None,
     progress: Progress | None = None,
-) -> Reproduction:
+) -> Reproduction[Runs]:
     """Run the experiment; see :func:`torpor.reproduce`.
 
     Examples
@@ -103,21 +101,9 @@ def _run(
     total = runs * len(POLICIES)
     results = {}
     for number, policy in enumerate(POLICIES):
-        report = None if progress is None else _Share(progress, number * runs, total)
+        report = None if progress is None else Share(progress, number * runs, total)
         results[policy] = world.run(policy, runs=runs, seed=seed, threads=threads, progress=report)
     return results
-
-
-@dataclass(frozen=True)
-class _Share:
-    """Progress of one policy as a share of all."""
-
-    whole: Progress
-    before: int
-    total: int
-
-    def __call__(self, done: int, _: int) -> object:
-        return self.whole(self.before + done, self.total)
 
 
 def _rows(runs: Runs) -> dict[str, Floats]:
@@ -276,7 +262,7 @@ def _variant_table(variants: Mapping[str, list[Cell]]) -> Table:
     return Table("Other governors on the same worlds", columns, rows, notes)
 
 
-def draw(reproduction: Reproduction, figure: Figure) -> None:
+def draw(reproduction: Reproduction[Runs], figure: Figure) -> None:
     """Residencies of all CPUs without and with patches; below, 120 ms of CPU7 without and with."""
     from torpor.plot import plot_residency, plot_timeline
 

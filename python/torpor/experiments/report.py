@@ -8,7 +8,7 @@ import os
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from torpor.stats import Estimate
 from torpor.tables import TEXT_WIDTH, Column, Table, Value
@@ -16,11 +16,12 @@ from torpor.tables import TEXT_WIDTH, Column, Table, Value
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from torpor.idle import Runs
-
 __all__ = ["Cell", "Input", "Kind", "Reproduction"]
 
 Kind = Literal["fitted", "predicted", "reference"]
+
+RunsT = TypeVar("RunsT")
+"""Results of the family that an experiment belongs to."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,7 @@ class Input:
 
 
 @dataclass(frozen=True)
-class Reproduction:
+class Reproduction(Generic[RunsT]):
     """A published result beside ours; made by :func:`torpor.reproduce`.
 
     Attributes
@@ -134,7 +135,7 @@ class Reproduction:
     notes : tuple of str
         What the figures say, worked out from them.
     results : mapping of str to Runs
-        Per-replicate results, by label.
+        Per-replicate results of the experiment's family, by label.
 
     Examples
     --------
@@ -156,8 +157,8 @@ class Reproduction:
     tables: Sequence[Table]
     inputs: Sequence[Input]
     notes: Sequence[str]
-    results: Mapping[str, Runs]
-    draw: Callable[[Reproduction, Figure], None] = field(repr=False)
+    results: Mapping[str, RunsT]
+    draw: Callable[[Reproduction[RunsT], Figure], None] = field(repr=False)
     """Draws the experiment's panels into an empty figure."""
     call: str = ""
     """The call that made it."""

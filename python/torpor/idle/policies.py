@@ -13,8 +13,8 @@ from torpor._core import (
     known_policies,
     parse_policy,
 )
+from torpor.policy_table import policy_table
 from torpor.report import Report
-from torpor.tables import Column, Table
 
 __all__ = [
     "DelayedOracle",
@@ -63,42 +63,4 @@ def policy_catalogue() -> Report:
     >>> "haltpoll" in policy_catalogue().to_text()
     True
     """
-    known = known_policies()
-    rows = [
-        [
-            info.name,
-            "bound" if info.bound else "policy",
-            ", ".join(info.versions),
-            ", ".join(
-                p.name if not p.default_value else f"{p.name}={p.default_value}" for p in info.parameters
-            ),
-            info.description,
-            info.source,
-        ]
-        for info in known
-    ]
-    columns = [
-        Column("name", align="left"),
-        Column("kind", align="left"),
-        Column("versions", align="left", wrap=26),
-        Column("parameters", align="left", wrap=26),
-        Column("what it does", align="left", wrap=34),
-        Column("source", align="left", wrap=30),
-    ]
-    data = {
-        "policies": [
-            {
-                "name": info.name,
-                "bound": info.bound,
-                "versions": list(info.versions),
-                "parameters": [
-                    {"name": p.name, "default": p.default_value or None, "description": p.description}
-                    for p in info.parameters
-                ],
-                "description": info.description,
-                "source": info.source,
-            }
-            for info in known
-        ]
-    }
-    return Report([Table("Policies of the idle family", columns, rows)], data)
+    return policy_table("idle", known_policies())

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 
 from torpor import _core
+from torpor._checks import Progress, time_ns, whole
 from torpor._core import ConfigError
 from torpor.board import Board
 from torpor.idle.policies import Policy, as_policy
 from torpor.idle.runs import Runs
 from torpor.idle.timeline import Timeline
-from torpor.idle.workloads import Workload, _ns
+from torpor.idle.workloads import Workload
 from torpor.tables import Column, Table
 
 __all__ = ["Scenario"]
 
-Progress = Callable[[int, int], object]
 LONGEST_S = 1e9
 """Longest run, seconds."""
 
@@ -87,9 +87,9 @@ class Scenario:
         assert isinstance(self.workload, tuple)
         sources = [s for w in self.workload for s in w.sources(self.board.cpu_count)]
         for name in ("iowait", "load"):
-            _whole(name, getattr(self, name), 0, 2**32 - 1)
+            whole(name, getattr(self, name), 0, 2**32 - 1)
         if self.latency_limit_us is not None:
-            _whole("latency_limit_us", self.latency_limit_us, 0, _core.NO_LATENCY_LIMIT_US)
+            whole("latency_limit_us", self.latency_limit_us, 0, _core.NO_LATENCY_LIMIT_US)
         if not isinstance(self.duration_s, int | float) or not 0 < self.duration_s <= LONGEST_S:
             raise ConfigError(f"duration_s={self.duration_s} is outside 0 < s <= {LONGEST_S:g}")
         if not isinstance(self.refusal_probability, int | float):
@@ -97,8 +97,10 @@ class Scenario:
         return _core.IdleScenario(
             core,
             sources=sources,
-            duration_ns=_ns(self.duration_s * 1e6, "duration_s"),
-            tick_phase_ns=None if self.tick_phase_us is None else _ns(self.tick_phase_us, "tick_phase_us"),
+            duration_ns=time_ns(self.duration_s * 1e6, "duration_s"),
+            tick_phase_ns=None
+            if self.tick_phase_us is None
+            else time_ns(self.tick_phase_us, "tick_phase_us"),
             latency_limit_us=_core.NO_LATENCY_LIMIT_US
             if self.latency_limit_us is None
             else self.latency_limit_us,
@@ -175,10 +177,10 @@ class Scenario:
         columns = _core.run_idle(
             self._core_scenario,
             chosen,
-            runs=_whole("runs", runs, 1, most),
-            first=_whole("first", first, 0, 2**62),
-            seed=_whole("seed", seed, 0, 2**64 - 1),
-            threads=_whole("threads", threads, 0, 4096),
+            runs=whole("runs", runs, 1, most),
+            first=whole("first", first, 0, 2**62),
+            seed=whole("seed", seed, 0, 2**64 - 1),
+            threads=whole("threads", threads, 0, 4096),
             progress=progress,
         )
         return Runs(scenario=self, policy=chosen, seed=seed, first=first, columns=columns)
@@ -208,8 +210,8 @@ class Scenario:
         columns = _core.run_idle_timeline(
             self._core_scenario,
             as_policy(policy),
-            seed=_whole("seed", seed, 0, 2**64 - 1),
-            replicate=_whole("replicate", replicate, 0, 2**62),
+            seed=whole("seed", seed, 0, 2**64 - 1),
+            replicate=whole("replicate", replicate, 0, 2**62),
         )
         return Timeline(
             scenario=self, policy=as_policy(policy), seed=seed, replicate=replicate, columns=columns
@@ -227,12 +229,3 @@ class Scenario:
         for name, value in state.items():
             object.__setattr__(self, name, value)
         object.__setattr__(self, "_core_scenario", self._build())
-
-
-def _whole(name: str, value: int, low: int, high: int) -> int:
-    """Return a whole number within limits."""
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise ConfigError(f"{name}={value!r} is no whole number")
-    if not low <= value <= high:
-        raise ConfigError(f"{name}={value} is outside {low}..{high}")
-    return value

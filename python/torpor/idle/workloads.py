@@ -16,6 +16,7 @@ from typing import Annotated, Protocol, get_type_hints, runtime_checkable
 import msgspec
 
 from torpor import _core
+from torpor._checks import time_ns
 from torpor._core import ConfigError
 
 __all__ = [
@@ -78,14 +79,6 @@ def _shown(value: object) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def _ns(value_us: float, name: str) -> int:
-    """Whole nanoseconds of a time in microseconds."""
-    value_ns = value_us * 1000
-    if value_ns != value_ns or abs(value_ns) > 2**62:
-        raise ConfigError(f"{name}={value_us}: not a time in microseconds")
-    return round(value_ns)
-
-
 @dataclass(frozen=True, kw_only=True)
 class IpiTimerBurst(_Checked):
     """The pattern of Leo Yan's mail: an IPI, a timer 4 ms later, then ten of 1 ms; no task ever runs.
@@ -132,10 +125,10 @@ class IpiTimerBurst(_Checked):
     def sources(self, cpu_count: int) -> list[_core.Source]:
         """Make the target's interrupt with its timer chain, and the sender's timer."""
         arrivals = _core.PeriodicArrivals(
-            period_ns=_ns(self.period_us, "period_us"),
-            first_ns=_ns(self.first_us, "first_us"),
-            first_spread_ns=_ns(self.first_spread_us, "first_spread_us"),
-            jitter_ns=_ns(self.jitter_us, "jitter_us"),
+            period_ns=time_ns(self.period_us, "period_us"),
+            first_ns=time_ns(self.first_us, "first_us"),
+            first_spread_ns=time_ns(self.first_spread_us, "first_spread_us"),
+            jitter_ns=time_ns(self.jitter_us, "jitter_us"),
         )
         found = [
             _core.Source(
@@ -143,8 +136,8 @@ class IpiTimerBurst(_Checked):
                 cpu=self.cpu,
                 kind=_core.SourceKind.interrupt,
                 arrivals=arrivals,
-                chain_first_ns=_ns(self.timer_first_us, "timer_first_us"),
-                chain_next_ns=_ns(self.timer_next_us, "timer_next_us"),
+                chain_first_ns=time_ns(self.timer_first_us, "timer_first_us"),
+                chain_next_ns=time_ns(self.timer_next_us, "timer_next_us"),
                 chain_repeats=self.timer_repeats,
             )
         ]
@@ -180,7 +173,7 @@ class _PerCpu(_Checked, ABC):
                 cpu=cpu,
                 kind=kind,
                 arrivals=arrivals,
-                task_run_ns=_ns(self.task_run_us, "task_run_us"),
+                task_run_ns=time_ns(self.task_run_us, "task_run_us"),
             )
             for cpu in (range(cpu_count) if self.cpus is None else self.cpus)
         ]
@@ -214,12 +207,12 @@ class PeriodicTimer(_PerCpu):
     wheel: bool = False
 
     def _process(self) -> tuple[str, _core.SourceKind, Arrivals]:
-        period_ns = _ns(self.period_us, "period_us")
+        period_ns = time_ns(self.period_us, "period_us")
         arrivals = _core.PeriodicArrivals(
             period_ns=period_ns,
             first_ns=0,
             first_spread_ns=max(period_ns - 1, 0),
-            jitter_ns=_ns(self.jitter_us, "jitter_us"),
+            jitter_ns=time_ns(self.jitter_us, "jitter_us"),
         )
         kind = _core.SourceKind.wheel if self.wheel else _core.SourceKind.hrtimer
         return f"timer-{self.period_us:g}us", kind, arrivals
@@ -263,7 +256,7 @@ class PoissonInterrupts(_PerCpu):
     mean_gap_us: float
 
     def _process(self) -> tuple[str, _core.SourceKind, Arrivals]:
-        arrivals = _core.PoissonArrivals(mean_gap_ns=_ns(self.mean_gap_us, "mean_gap_us"))
+        arrivals = _core.PoissonArrivals(mean_gap_ns=time_ns(self.mean_gap_us, "mean_gap_us"))
         return f"poisson-{self.mean_gap_us:g}us", _core.SourceKind.interrupt, arrivals
 
 
@@ -292,7 +285,7 @@ class LognormalInterrupts(_PerCpu):
     sigma: float
 
     def _process(self) -> tuple[str, _core.SourceKind, Arrivals]:
-        median_gap_ns = _ns(self.median_gap_us, "median_gap_us")
+        median_gap_ns = time_ns(self.median_gap_us, "median_gap_us")
         arrivals = _core.LognormalArrivals(median_gap_ns=median_gap_ns, sigma=self.sigma)
         return f"lognormal-{self.median_gap_us:g}us", _core.SourceKind.interrupt, arrivals
 
@@ -324,10 +317,10 @@ class BurstyInterrupts(_PerCpu):
 
     def _process(self) -> tuple[str, _core.SourceKind, Arrivals]:
         arrivals = _core.BurstyArrivals(
-            quiet_min_ns=_ns(self.quiet_us[0], "quiet_us"),
-            quiet_max_ns=_ns(self.quiet_us[1], "quiet_us"),
-            gap_min_ns=_ns(self.gap_us[0], "gap_us"),
-            gap_max_ns=_ns(self.gap_us[1], "gap_us"),
+            quiet_min_ns=time_ns(self.quiet_us[0], "quiet_us"),
+            quiet_max_ns=time_ns(self.quiet_us[1], "quiet_us"),
+            gap_min_ns=time_ns(self.gap_us[0], "gap_us"),
+            gap_max_ns=time_ns(self.gap_us[1], "gap_us"),
             burst_min=self.burst[0],
             burst_max=self.burst[1],
         )
@@ -364,8 +357,8 @@ class RecordedInterrupts(_Checked):
                 f"recorded/cpu{self.cpu}",
                 cpu=self.cpu,
                 kind=_core.SourceKind.interrupt,
-                arrivals=_core.RecordedArrivals(times_ns=[_ns(t, "times_us") for t in self.times_us]),
-                task_run_ns=_ns(self.task_run_us, "task_run_us"),
+                arrivals=_core.RecordedArrivals(times_ns=[time_ns(t, "times_us") for t in self.times_us]),
+                task_run_ns=time_ns(self.task_run_us, "task_run_us"),
             )
         ]
 

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: MIT
+"""``torpor run freezer``, and the families of run, validate and policies."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from torpor import cli
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    def call(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["torpor", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        code = ended.value.code
+        out, err = capsys.readouterr()
+        return (0 if code is None else int(code)), out, err
+
+    return call
+
+
+def check_one_line(result: tuple[int, str, str]) -> str:
+    code, out, err = result
+    assert code == 2, (code, out, err)
+    assert out == ""
+    assert err.startswith("torpor: ")
+    assert err.count("\n") == 1
+    return err
+
+
+TABLET = ("run", "freezer", "--board", "nexus-10", "--opp-khz", "200000", "--runs", "2")
+TOY = ("run", "freezer", "--board", "toy", "--runs", "2")
+
+
+def means(out: str, metric: str) -> list[float]:
+    return [entry["mean"] for entry in json.loads(out)["metrics"] if entry["metric"] == metric]
+
+
+def test_run_prints_one_column_per_policy(run: Run) -> None:
+    code, out, err = run(*TABLET, "--policy", "v3.9", "--policy", "full", "-p", "v3.9")
+    assert (code, err) == (0, "")
+    assert out.count("freezer(version=v3.9)") == 1
+    assert "freezer(version=full)" in out
+    assert "1100 tasks" in out
+
+
+def test_json_is_one_object_and_nothing_else(run: Run) -> None:
+    code, out, _ = run(*TABLET, "-p", "v3.9", "-p", "full", "--json")
+    assert code == 0
+    assert out.count("\n") == 1
+    assert means(out, "task switch-ins") == [1000, 25]
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "latex", "csv", "json"])
+def test_every_form_prints(run: Run, form: str) -> None:
+    code, out, _ = run(*TOY, "--policy", "full", "--format", form)
+    assert code == 0
+    assert "full" in out
+
+
+def test_every_condition_is_an_option(run: Run) -> None:
+    options = [
+        *("--cpus", 1, "--hz", 100, "--opp-khz", 1_000_000, "--since-tick-us", 0, "--preempt", "full"),
+        *("--kernel-loop-preempt", "none", "--walker-wake", "tail", "--wheel-extra", 1),
+        *("--range-mode", "soft", "--timeout-ms", 1000, "--order", "shuffled", "--loops", "user_only"),
+        *("--wakeup-at-us", 1e9, "--attempts", 2, "--retry-gap-us", 5, "--count", "futex=0"),
+        *("--count", "epoll=0", "--count", "other=1", "--seed", 3, "--threads", 1),
+    ]
+    code, out, _ = run(*TOY, *options, "-p", "v3.9", "--json")
+    assert code == 0
+    # Three ticks of 10 ms with the wheel's one, and the verifying pass of one task.
+    assert means(out, "freeze") == [pytest.approx(30.001)]
+
+
+def test_a_wakeup_time_may_be_drawn(run: Run) -> None:
+    code, out, _ = run(*TABLET, "-p", "v3.9", "--wakeup-at-us", "uniform(low_us=0, high_us=1000)", "--json")
+    assert code == 0
+    assert means(out, "aborted") == [100.0]
+
+
+def test_tasks_come_from_a_census_or_wait_channels(run: Run, tmp_path: Path) -> None:
+    census = tmp_path / "census.csv"
+    census.write_text("site,count\nfutex,40\npipe,7\n")
+    code, out, err = run(*TOY, "--census", census, "-p", "full", "--json")
+    assert (code, err) == (0, "")
+    assert means(out, "task switch-ins") == [7]
+    channels = tmp_path / "channels.txt"
+    channels.write_text("  12 futex_wait_queue\n   3 pipe_read\n   1 odd_wait\n")
+    code, out, err = run(*TOY, "--wait-channels", channels, "--count", "pipe=5", "-p", "full", "--json")
+    assert code == 0
+    assert means(out, "task switch-ins") == [6]
+    assert "odd_wait" in err
+    assert "channels.txt" in err
+
+
+def test_the_timeline_is_drawn_on_request(run: Run, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    picture = tmp_path / "freeze.png"
+    code, out, _ = run(*TOY, "-p", "p1", "-p", "full", "--timeline", picture)
+    assert code == 0
+    assert "freeze (ms)" in out
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert list(tmp_path.iterdir()) == [picture]
+
+
+def test_policies_lists_both_families(run: Run) -> None:
+    code, out, _ = run("policies", "--json")
+    assert code == 0
+    assert {"site": "epoll", "interrupted": "visible_error"}.items() <= json.loads(out)["sites"][1].items()
+    known = {(policy["family"], policy["name"]) for policy in json.loads(out)["policies"]}
+    assert {("idle", "menu"), ("freezer", "freezer"), ("freezer", "cgroup2")} <= known
+    _, out, _ = run("policies")
+    assert "Policies of the idle family" in out
+    assert "Policies of the freezer family" in out
+    assert "Blocking sites" in out
+
+
+# Bad input
+
+
+@pytest.mark.parametrize(("group", "known"), [("run", "idle, freezer"), ("validate", "idle")])
+def test_an_unknown_family_lists_the_known_ones(run: Run, group: str, known: str) -> None:
+    message = check_one_line(run(group, "frezer", "--board", "toy"))
+    assert f"unknown family 'frezer': known are {known}" in message
+
+
+@pytest.mark.parametrize("group", ["run", "validate"])
+def test_a_group_without_a_family_prints_its_help(run: Run, group: str) -> None:
+    code, out, err = run(group)
+    assert code == 2
+    assert "idle" in out + err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "found"),
+    [
+        (
+            ("--board", "hikey", "-p", "full"),
+            "board hikey has no [freezer] section: boards with one are nexus-10",
+        ),
+        (("--board", "toi", "-p", "full"), "did you mean toy?"),
+        (("--board", "toy", "-p", "v3.10"), "'v3.10' is unknown; known: freezer"),
+        (("--board", "toy", "-p", "full(cap=3)"), "is no parameter of freezer"),
+        (("--board", "toy", "-p", "full", "--count", "epol=3"), "'epol': it has futex, epoll, other"),
+        (("--board", "toy", "-p", "full", "--count", "epoll"), "--count 'epoll': write it as GROUP=N"),
+        (("--board", "toy", "-p", "full", "--count", "epoll=x"), "--count 'epoll=x'"),
+        (("--board", "toy", "-p", "full", "--count", "epoll=-1"), "TaskGroup.count=-1"),
+        (("--board", "toy", "-p", "full", "--opp-khz", "0"), "opp_khz=0"),
+        (("--board", "toy", "-p", "full", "--opp-khz", "big=500000"), "opp_khz[big]=500000: clusters of toy"),
+        (("--board", "toy", "-p", "full", "--opp-khz", "cluster0=5"), "opp_khz[cluster0]=5: the cluster has"),
+        (("--board", "toy", "-p", "full", "--cost", "visit=5"), "costs: 'visit' is unknown"),
+        (("--board", "toy", "-p", "full", "--cost", "visit_cycles=-5"), "costs.visit_cycles=-5"),
+        (("--board", "toy", "-p", "full", "--queues", "two"), "queues: 'two' is unknown"),
+        (("--board", "toy", "-p", "full", "--cpus", "0"), "cpus=0"),
+        (("--board", "toy", "-p", "full", "--hz", "0"), "tick.hz"),
+        (("--board", "toy", "-p", "full", "--timeout-ms", "0"), "timeout_ms=0"),
+        (("--board", "toy", "-p", "full", "--since-tick-us", "nan"), "since_tick_us=nan"),
+        (("--board", "toy", "-p", "full", "--preempt", "half"), "preempt: 'half' is unknown"),
+        (("--board", "toy", "-p", "full", "--range-mode", "x"), "range_mode: 'x' is unknown"),
+        (("--board", "toy", "-p", "full", "--wakeup-at-us", "soon"), "wakeup_at_us='soon'"),
+        (("--board", "toy", "-p", "full", "--attempts", "0"), "attempts=0"),
+        (("--board", "toy", "-p", "full", "--runs", "0"), "runs=0"),
+        (("--board", "toy", "-p", "full", "--cpus", "two"), "--cpus"),
+        (("--board", "toy", "-p", "full", "--census", "none.csv"), "none.csv"),
+        (("--board", "toy", "-p", "full", "--wait-channels", "none.txt"), "none.txt"),
+        (("--board", "toy", "-p", "full", "--census", "a", "--wait-channels", "b"), "give one of them"),
+        (("--board", "toy"), "--policy"),
+        (("-p", "full"), "--board"),
+    ],
+)
+def test_bad_input_is_one_line_that_names_it(run: Run, arguments: tuple[str, ...], found: str) -> None:
+    assert found in check_one_line(run("run", "freezer", *arguments))
+
+
+def test_a_census_with_an_unknown_site_names_the_line(run: Run, tmp_path: Path) -> None:
+    census = tmp_path / "census.csv"
+    census.write_text("site,count\nfutex,40\nfuttex,7\n")
+    message = check_one_line(run(*TOY, "--census", census, "-p", "full"))
+    assert "census.csv:3" in message
+    assert "futtex" in message
+
+
+def test_outputs_are_checked_before_the_work_and_nothing_is_half_written(run: Run, tmp_path: Path) -> None:
+    bad = tmp_path / "no" / "x.png"
+    assert "no such folder" in check_one_line(run(*TOY, "-p", "full", "--timeline", bad))
+    same = tmp_path / "x.png"
+    assert "one file" in check_one_line(run(*TOY, "-p", "full", "--timeline", same, "--output", same))
+    wrong = tmp_path / "x.docx"
+    assert "docx" in check_one_line(run(*TOY, "-p", "full", "--timeline", wrong))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_each_cluster_may_run_at_its_own_frequency(run: Run) -> None:
+    code, out, _ = run(*TOY, "-p", "full", "--opp-khz", "cluster0=500000")
+    assert code == 0
+    assert "500 MHz" in out
+
+
+def test_costs_and_queues_can_be_set(run: Run) -> None:
+    _, plain, _ = run(*TOY, "-p", "full", "--json")
+    _, slow, _ = run(*TOY, "-p", "full", "--json", "--cost", "visit_cycles=2000")
+    assert means(slow, "kernel loop")[0] == 2 * means(plain, "kernel loop")[0]
+    options = ("--queues", "per_cpu", "--placement", "wake_affine", "--slice-us", "5", "--asleep-us", "10")
+    assert run(*TOY, "-p", "full", *options)[0] == 0

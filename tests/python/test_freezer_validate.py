@@ -1,0 +1,412 @@
+# SPDX-License-Identifier: MIT
+"""The freezer model against recorded cycles: limits hold, controls fail, doctored captures are found out."""
+
+import gzip
+import json
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from torpor import ConfigError, cli
+from torpor.freezer import Capture, validate_captures
+from torpor.freezer import _capture_scenario as scenarios
+from torpor.freezer.capture_fit import fit_four_cpus, fit_one_cpu
+from torpor.freezer.validate import FULL, HEAD
+from torpor.freezer.validate_report import CaptureResult, Quantity, ValidateReport
+
+DATA = Path(__file__).parents[1] / "data"
+SMALL = DATA / "freezer-x86-1cpu"
+LARGEST = DATA / "freezer-x86-1cpu-1000"
+ERRORS = DATA / "freezer-x86-1cpu-errors"
+
+MIXES = ("frozen", "mixed", "woken")
+PHASES = ("user loop", "kernel loop", "thaw", "total")
+TRUTH_DIFFERS = "figures of truth.json that differ from trace and log"
+
+
+def _whole_capture(folder):
+    """Both folders put together: three task counts, of which a fit uses two."""
+    shutil.copytree(SMALL, folder)
+    for path in LARGEST.glob("*.gz"):
+        shutil.copy(path, folder)
+    truth = json.loads((folder / "truth.json").read_text())
+    truth["untraced_and_traced_cycles"] += json.loads((LARGEST / "records.json").read_text())
+    (folder / "truth.json").write_text(json.dumps(truth))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return _whole_capture(tmp_path_factory.mktemp("capture") / "whole")
+
+
+@pytest.fixture(scope="module")
+def result(folder):
+    return validate_captures(folder).captures[0]
+
+
+@pytest.fixture
+def copy(folder, tmp_path):
+    return Path(shutil.copytree(folder, tmp_path / "copy"))
+
+
+def _edit_truth(folder, **values):
+    path = folder / "truth.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | values))
+
+
+def _edit_text(path, old, new, count=-1):
+    text = gzip.decompress(path.read_bytes()).decode()
+    assert old in text
+    path.write_bytes(gzip.compress(text.replace(old, new, count).encode()))
+
+
+def _stretch(path, last_line, factor):
+    """Make the part of each cycle that ends with such a line longer; what follows comes later."""
+    lines, before, later = [], 0, 0
+    for line in gzip.decompress(path.read_bytes()).decode().splitlines():
+        seconds, rest = re.fullmatch(r"\[ *(\d+\.\d+)\](.*)", line).groups()
+        time_us = round(float(seconds) * 1e6)
+        if rest.strip().startswith(last_line):
+            later += round((factor - 1) * (time_us - before))
+        before = time_us
+        lines.append(f"[{(time_us + later) / 1e6:12.6f}]{rest}\n")
+    path.write_bytes(gzip.compress("".join(lines).encode()))
+
+
+def _missed(folder):
+    return {q.name for q in validate_captures(folder).missed}
+
+
+def test_every_limit_is_kept(folder):
+    report = validate_captures([folder, ERRORS])
+    assert report.missed == (), report.to_text()
+    assert report.all_ok
+    judged = [q.section for q in report.captures[0].quantities if q.ok]
+    assert (judged.count("time"), judged.count("control"), judged.count("switch")) == (12, 2, 4)
+
+
+@pytest.mark.parametrize("mix", MIXES)
+def test_loops_and_thaw_of_the_largest_task_count_are_predicted_within_two_percent(result, mix):
+    for phase, limit in zip(PHASES, (2.0, 2.0, 2.0, 1.0), strict=True):
+        quantity = result.find(f"{mix} N=1000", phase)
+        assert (quantity.basis, quantity.limit_pct) == ("predicted", limit)
+        assert abs(quantity.error_pct) <= limit
+
+
+@pytest.mark.parametrize("mix", MIXES)
+def test_what_the_costs_were_fitted_to_is_not_judged(result, mix):
+    for count in (50, 200):
+        for phase in PHASES:
+            quantity = result.find(f"{mix} N={count}", phase)
+            assert quantity.ok is None
+            assert quantity.name == f"{mix} N={count}, {phase} (fitted)"
+            assert abs(quantity.error_pct) < 1.0
+
+
+def test_costs_and_predictions_do_not_know_the_largest_task_count(result, copy):
+    for path in copy.glob("freeze_*_1000.dmesg.txt.gz"):
+        _stretch(path, "Freezing user space processes completed", 1.5)
+        _stretch(path, "random: crng reseeded", 1.5)
+    other = validate_captures(copy).captures[0]
+    assert other.costs == result.costs
+    for phase in PHASES[:3]:
+        mine, theirs = (one.find("woken N=1000", phase) for one in (result, other))
+        assert mine.predicted == theirs.predicted
+
+
+@pytest.mark.parametrize(
+    ("mix", "last_line", "phase"),
+    [
+        ("mixed", "Freezing user space processes completed", "user loop"),
+        ("woken", "Freezing remaining freezable tasks completed", "kernel loop"),
+        ("frozen", "random: crng reseeded", "thaw"),
+    ],
+)
+def test_a_phase_that_is_a_tenth_longer_is_a_miss(copy, mix, last_line, phase):
+    _stretch(copy / f"freeze_{mix}_1000.dmesg.txt.gz", last_line, 1.1)
+    assert _missed(copy) == {f"{mix} N=1000, {phase}"}
+
+
+def test_a_longer_cycle_around_the_phases_is_a_miss(copy):
+    path = copy / "freeze_woken_1000.dmesg.txt.gz"
+    text = gzip.decompress(path.read_bytes()).decode()
+    text = re.sub(r"boot_ms=(\d+)", lambda match: f"boot_ms={int(match[1]) + 3}", text)
+    path.write_bytes(gzip.compress(text.encode()))
+    assert _missed(copy) == {"woken N=1000, total", TRUTH_DIFFERS}
+
+
+def test_a_lost_wakeup_is_a_miss(copy):
+    trace = copy / "freeze_woken_50.trace.gz"
+    _edit_text(trace, "sched_wakeup: comm=tz_epoll", "sched_waking: comm=tz_epoll", 1)
+    assert _missed(copy) == {"woken N=50, wakeups at epoll", TRUTH_DIFFERS}
+
+
+def test_a_wakeup_of_a_task_that_should_sleep_on_is_a_miss(copy):
+    trace = copy / "freeze_woken_50.trace.gz"
+    _edit_text(trace, "sched_wakeup: comm=tz_poll", "sched_wakeup: comm=tz_futex", 1)
+    assert {"woken N=50, wakeups at poll", "woken N=50, wakeups at futex"} <= _missed(copy)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "what"),
+    [
+        ("refrig: (", "other: (", "refrigerator entries"),
+        ("= -514", "= 0", "restarted calls"),
+        ("max=0x3e8", "max=0x7d0", "user loop, cycles with the predicted chain of sleeps"),
+    ],
+)
+def test_one_event_that_differs_in_one_cycle_is_a_miss(copy, old, new, what):
+    _edit_text(copy / "freeze_woken_50.trace.gz", old, new, 1)
+    assert f"woken N=50, {what}" in _missed(copy)
+
+
+def test_more_context_switches_are_a_miss(copy):
+    path = copy / "freeze_woken_1000.dmesg.txt.gz"
+    text = gzip.decompress(path.read_bytes()).decode()
+    text = re.sub(r"ctxt=(\d+)", lambda match: f"ctxt={int(match[1]) + 9}", text)
+    path.write_bytes(gzip.compress(text.encode()))
+    assert _missed(copy) == {"woken N=1000, switches, whole cycle", TRUTH_DIFFERS}
+
+
+def test_a_truth_that_contradicts_the_trace_is_a_miss(copy):
+    truth = json.loads((copy / "truth.json").read_text())
+    truth["traces"]["freeze_woken_50.trace"][1]["refrigerator_entries"] += 1
+    (copy / "truth.json").write_text(json.dumps(truth))
+    report = validate_captures(copy)
+    assert [q.name for q in report.missed] == [TRUTH_DIFFERS]
+    assert "truth.json says 53" in report.to_text()
+
+
+@pytest.mark.parametrize("count", [200, 1000])
+def test_a_walker_woken_at_the_head_of_the_queue_misses_by_more_than_a_fifth(result, count):
+    control = result.find(f"woken N={count}", f"user loop, {HEAD}, must miss")
+    assert control.must_miss
+    assert control.ok
+    assert control.error_pct > 20.0
+
+
+def test_letting_tasks_run_before_the_sleep_misses_where_bursts_would_fit_into_it(result):
+    control = result.find("woken N=50", f"user loop, {FULL}")
+    assert control.ok is None
+    assert control.error_pct > 20.0
+
+
+def test_a_control_that_does_well_is_a_miss():
+    control = Quantity("s", "c", "us", 100.0, 119.0, 20.0, "control", must_miss=True)
+    assert control.ok is False
+    assert not ValidateReport((CaptureResult("c", (control,)),)).all_ok
+
+
+def test_each_loop_is_predicted_to_sleep_once(result):
+    for loop in ("user loop", "kernel loop"):
+        sleeps = result.find("woken N=50", f"{loop}, cycles with the predicted chain of sleeps")
+        assert sleeps.shown == ("1000 (3)", "1000")
+        assert (sleeps.cycles, sleeps.equal, sleeps.ok) == (3, 3, True)
+
+
+def test_switches_of_a_cycle_are_predicted_within_five(result):
+    for mix in MIXES:
+        cycle = result.find(f"{mix} N=1000", "switches, whole cycle")
+        assert cycle.ok
+        assert abs(cycle.predicted - cycle.recorded) <= 5
+
+
+def test_errors_that_programs_see_are_predicted_for_freeze_and_thaw():
+    errors = validate_captures(ERRORS).captures[0]
+    for where, count in (("epoll (freeze)", 5), ("sigtw (thaw)", 5), ("other sites", 0)):
+        quantity = errors.find("sites N=5x11", f"visible errors at {where}")
+        assert (quantity.recorded, quantity.predicted, quantity.ok) == (count, count, True)
+
+
+def test_short_sleepers_and_what_they_move_are_not_judged(result):
+    for what in ("wakeups at tick", "refrigerator entries", "restarted calls"):
+        assert result.find("sites N=5x11", what).ok is None
+    assert "tick sleep 3 ms in a loop" in ValidateReport((result,)).to_text()
+
+
+def test_waiting_parents_are_predicted_to_sleep_on(result):
+    waiting = result.find("sites N=5x11", "wakeups at wait")
+    assert (waiting.predicted, waiting.ok) == (0, True)
+
+
+def test_how_identified_sums_are_split_moves_no_prediction(folder, result, monkeypatch):
+    monkeypatch.setattr(scenarios, "CGROUP_TEST", {})
+    other = validate_captures(folder).captures[0]
+    assert other.split.visit_ns < 0.8 * result.split.visit_ns
+    for mix in MIXES:
+        for phase in PHASES:
+            mine, theirs = (one.find(f"{mix} N=1000", phase) for one in (result, other))
+            assert theirs.predicted == pytest.approx(mine.predicted, rel=0.003)
+
+
+def test_split_costs_add_up_to_the_fitted_ones(result):
+    costs, split = result.costs, result.split
+    assert 2 * split.visit_ns + split.mark_ns == costs.marked_ns
+    assert 2 * split.visit_ns + split.wake_ns == costs.woken_ns
+    assert split.visit_ns + split.wake_ns + split.resleep_ns == costs.thaw_marked_ns
+    assert split.visit_ns + split.wake_ns + split.thaw_run_ns == costs.thaw_woken_ns
+
+
+def test_a_fixed_part_too_small_for_its_steps_is_told(folder):
+    capture = Capture.load(folder)
+    costs = fit_one_cpu(capture)
+    less = type(costs)(**{name: getattr(costs, name) for name in costs.__match_args__} | {"user_fixed_ns": 0})
+    split = scenarios.split_costs(less, capture)
+    assert split.user_loop_ns == 0
+    assert split.overdrawn_ns > 80_000
+
+
+def test_costs_below_zero_are_refused(folder):
+    capture = Capture.load(folder)
+    costs = fit_one_cpu(capture)
+    wrong = type(costs)(**{name: getattr(costs, name) for name in costs.__match_args__} | {"woken_ns": -4})
+    with pytest.raises(ConfigError, match="woken_ns=-4: a fitted cost below 0"):
+        scenarios.split_costs(wrong, capture)
+
+
+def test_population_is_that_of_the_list_the_kernel_walked(folder):
+    capture = Capture.load(folder)
+    for series in capture.series:
+        population = scenarios.population_of(series, capture.other_tasks)
+        assert population.task_count == series.tasks + capture.other_tasks
+        assert population.group("others").count == 70
+
+
+def test_busy_tasks_compute_in_user_mode(folder):
+    series = Capture.load(folder).find("mixed", 50)
+    busy = type(series)("mixed", 50, 4, series.sites | {"busy": 4}, (), ())
+    group = scenarios.population_of(busy, 72).group("busy")
+    assert (group.start, group.count) == ("user_mode", 4)
+
+
+def test_without_a_third_task_count_no_time_is_judged():
+    report = validate_captures(SMALL)
+    assert report.all_ok
+    judged = {q.section for q in report.captures[0].quantities if q.ok is not None}
+    assert judged == {"count", "sleep", "switch", "control"}
+    assert "No task count is larger than the fitted ones" in report.to_text()
+
+
+def test_without_untraced_cycles_only_counts_are_compared():
+    report = validate_captures(ERRORS)
+    assert {q.section for q in report.captures[0].quantities} == {"count"}
+    assert "costs cannot be fitted" in report.to_text()
+
+
+def test_times_of_a_clock_that_does_not_repeat_are_printed_and_not_judged(copy):
+    _edit_truth(copy, clock="host time")
+    report = validate_captures(copy)
+    loop = report.captures[0].find("woken N=1000", "user loop")
+    assert (loop.recorded, loop.predicted, loop.error_pct, loop.ok) == (19146.5, None, None, None)
+    assert report.captures[0].find("woken N=50", "wakeups at epoll").ok
+    assert "does not repeat" in report.to_text()
+
+
+def test_a_shared_clock_predicts_what_the_closed_form_says_and_is_given_the_thaws_switches(copy):
+    _edit_truth(copy, cpus=2)
+    report = validate_captures(copy)
+    shared = report.captures[0]
+    series = Capture.load(copy).find("woken", 1000)
+    form = fit_four_cpus(Capture.load(copy)).phases(series.marked, series.woken, 0)
+    assert shared.find("woken N=1000", "user loop").predicted == pytest.approx(form.user_us, rel=0.005)
+    assert shared.find("woken N=1000", "kernel loop").predicted == pytest.approx(form.kernel_us, rel=0.005)
+    limits = [shared.find("woken N=1000", what).limit_pct for what in ("user loop", "kernel loop")]
+    assert limits == [25.0, 10.0]
+    assert shared.find("woken N=1000", "thaw, given its switches").limit_pct == 25.0
+    assert shared.find("woken N=1000", "total, given its switches").limit_pct is None
+    assert not [q for q in shared.quantities if q.section == "control"]
+    assert all(q.ok is None for q in shared.quantities if q.section in ("sleep", "switch"))
+    assert "share one clock" in report.to_text()
+
+
+def test_json_has_the_common_shape(folder):
+    data = json.loads(json.dumps(validate_captures([folder, ERRORS]).to_json(), allow_nan=False))
+    assert data["family"] == "freezer"
+    assert [capture["name"] for capture in data["captures"]] == ["whole", "freezer-x86-1cpu-errors"]
+    keys = {"name", "unit", "recorded", "predicted", "error_pct", "limit_pct", "ok"}
+    for capture in data["captures"]:
+        names = [quantity["name"] for quantity in capture["quantities"]]
+        assert len(set(names)) == len(names)
+        assert all(set(quantity) == keys for quantity in capture["quantities"])
+
+
+def test_printed_forms_show_negative_controls_and_verdict(folder):
+    report = validate_captures(folder)
+    for text in (report.to_text(), report.to_markdown().replace("\\", ""), report._repr_html_()):
+        assert HEAD in text
+        assert "woken N=1000" in text
+    assert HEAD.replace("_", r"\_") in report.to_latex()
+    assert report.to_text().endswith("limits kept: all fine")
+    assert len(report.to_csv().splitlines()) == len(report.captures[0].quantities) + 1
+
+
+def test_a_missed_limit_is_named_in_the_verdict(copy):
+    _stretch(copy / "freeze_mixed_1000.dmesg.txt.gz", "Freezing user space processes completed", 1.1)
+    report = validate_captures(copy)
+    assert report.to_text().endswith("missed: copy: mixed N=1000, user loop")
+
+
+@pytest.mark.parametrize(("factor", "code"), [(1.0, 0), (1.1, 1)])
+def test_command_ends_with_the_verdict(copy, factor, code, monkeypatch, capsys):
+    _stretch(copy / "freeze_woken_1000.dmesg.txt.gz", "Freezing user space processes completed", factor)
+    monkeypatch.setattr(sys, "argv", ["torpor", "validate", "freezer", str(copy), "--json"])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == code
+    assert json.loads(capsys.readouterr().out)["family"] == "freezer"
+
+
+def test_a_folder_of_captures_stands_for_each_of_them(folder, tmp_path):
+    for name in ("b", "a"):
+        shutil.copytree(ERRORS, tmp_path / "many" / name)
+    (tmp_path / "many" / "other").mkdir()
+    assert [one.name for one in validate_captures(tmp_path / "many").captures] == ["a", "b"]
+
+
+@pytest.mark.parametrize("release", ["5.10.9", "6.7.1"])
+def test_a_kernel_without_a_model_is_refused(copy, release):
+    truth = (copy / "truth.json").read_text()
+    (copy / "truth.json").write_text(truth.replace("6.1.192", release))
+    with pytest.raises(ConfigError, match=rf"kernel {release}: no model of its freezer; known: 6\.1 to 6\.6"):
+        validate_captures(copy)
+
+
+def test_an_unknown_number_of_other_tasks_is_refused(copy):
+    for name in ("freeze_woken_50", "freeze_sites"):
+        (copy / f"{name}.trace.gz").unlink()
+    _edit_truth(copy, traces={})
+    with pytest.raises(ConfigError, match="unknown how many other tasks there are"):
+        validate_captures(copy)
+
+
+def test_a_damaged_capture_is_refused(copy):
+    path = copy / "freeze_woken_1000.dmesg.txt.gz"
+    path.write_bytes(path.read_bytes()[:300])
+    with pytest.raises(ConfigError, match=r"freeze_woken_1000\.dmesg\.txt\.gz: the gzip file is cut off"):
+        validate_captures(copy)
+
+
+def test_a_missing_truth_is_refused(copy):
+    (copy / "truth.json").unlink()
+    with pytest.raises(ConfigError, match=r"truth\.json: cannot be read"):
+        validate_captures(copy)
+
+
+@pytest.mark.parametrize(("paths", "message"), [([], "captures: none given"), ("nowhere", "no such folder")])
+def test_nothing_to_validate_is_refused(paths, message):
+    with pytest.raises(ConfigError, match=message):
+        validate_captures(paths)
+
+
+def test_a_folder_without_captures_is_refused(tmp_path):
+    with pytest.raises(ConfigError, match="no freezer capture: expected truth"):
+        validate_captures(tmp_path)
+
+
+def test_an_unknown_quantity_is_told(result):
+    with pytest.raises(LookupError, match="no quantity 'colour' of 'woken N=50'"):
+        result.find("woken N=50", "colour")
