@@ -264,14 +264,25 @@ void bind_policy_infos(py::module_& module) {
     py::class_<ParameterInfo>(module, "ParameterInfo", "One parameter of a policy.")
         .def_readonly("name", &ParameterInfo::name)
         .def_readonly("default_value", &ParameterInfo::default_value, "Empty when it must be given.")
-        .def_readonly("description", &ParameterInfo::description);
+        .def_readonly("description", &ParameterInfo::description)
+        .def("__repr__", [](const ParameterInfo& self) {
+            return py::str("<ParameterInfo {}{}{}>")
+                .format(self.name, self.default_value.empty() ? "" : "=", self.default_value);
+        });
     py::class_<PolicyInfo>(module, "PolicyInfo", "What is known of one policy.")
         .def_readonly("name", &PolicyInfo::name)
         .def_readonly("description", &PolicyInfo::description)
         .def_readonly("source", &PolicyInfo::source)
         .def_readonly("bound", &PolicyInfo::bound, "True for what no kernel can be or do.")
         .def_readonly("versions", &PolicyInfo::versions)
-        .def_readonly("parameters", &PolicyInfo::parameters);
+        .def_readonly("parameters", &PolicyInfo::parameters)
+        .def("__repr__", [](const PolicyInfo& self) {
+            std::string names;
+            for (const ParameterInfo& parameter : self.parameters) {
+                names += (names.empty() ? "" : ", ") + parameter.name;
+            }
+            return py::str("<PolicyInfo {}({})>").format(self.name, names);
+        });
 }
 
 }  // namespace

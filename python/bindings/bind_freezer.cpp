@@ -92,17 +92,19 @@ py::dict to_columns(const std::vector<Result>& results) {
     add("attempts", &Result::attempts);
     add("cycle_ns", &Result::cycle_ns);
     add("cycle_energy_mj", &Result::cycle_energy_mj);
-    out["cpu_busy_ns"] =
-        columns.per_item<I>(results.front().cpu_busy_ns.size(),
-                            [](const Result& r, std::size_t cpu) { return r.cpu_busy_ns[cpu]; });
+    const std::size_t cpus = results.front().freeze.cpu_busy_ns.size();
+    out["freeze_cpu_busy_ns"] =
+        columns.per_item<I>(cpus, [](const Result& r, std::size_t cpu) { return r.freeze.cpu_busy_ns[cpu]; });
+    out["thaw_cpu_busy_ns"] =
+        columns.per_item<I>(cpus, [](const Result& r, std::size_t cpu) { return r.thaw.cpu_busy_ns[cpu]; });
     return out;
 }
 
 py::dict run_scenario(const Scenario& scenario, const Policy& policy, std::int64_t runs, std::int64_t first,
                       std::uint64_t seed, int threads, const py::object& progress) {
     const auto results = call_replicates(progress, [&](const replicate::Progress& callback) {
+        validate(policy);  // the scenario has been checked when it was made
         const auto make_model = [&] { return Model{scenario, policy}; };
-        make_model();  // what cannot be is refused here, before any thread starts
         return replicate::run_replicates(make_model, {first, runs, threads, seed}, callback);
     });
     return to_columns(results);
@@ -151,17 +153,26 @@ py::dict run_tasks(const Scenario& scenario, const Policy& policy, std::uint64_t
             .eval();
     };
     py::list states;
-    for (const TaskOutcome& task : tasks) states.append(task.state);
+    py::list states_after_thaw;
+    py::list calls;
+    for (const TaskOutcome& task : tasks) {
+        states.append(task.state);
+        states_after_thaw.append(task.state_after_thaw);
+        calls.append(to_string(task.call));
+    }
     py::dict out;
     out["group"] = column(&TaskOutcome::group);
     out["number"] = column(&TaskOutcome::number);
     out["forked"] = column(&TaskOutcome::forked);
     out["state"] = states;
+    out["state_after_thaw"] = states_after_thaw;
     out["frozen_ns"] = column(&TaskOutcome::frozen_ns);
     out["reblocked_ns"] = column(&TaskOutcome::reblocked_ns);
     out["voluntary"] = column(&TaskOutcome::voluntary);
     out["involuntary"] = column(&TaskOutcome::involuntary);
+    out["wakeups"] = column(&TaskOutcome::wakeups);
     out["interrupted"] = column(&TaskOutcome::interrupted);
+    out["call"] = calls;
     return out;
 }
 
@@ -212,15 +223,17 @@ void bind_tasks(py::module_& module) {
 
 void bind_machine(py::module_& module) {
     py::class_<sched::Cpu>(module, "Cpu", "One CPU at a frozen frequency.")
-        .def(py::init([](std::int64_t freq_hz, int capacity, int cluster, std::int64_t wake_latency_ns) {
-                 return sched::Cpu{freq_hz, capacity, cluster, wake_latency_ns};
+        .def(py::init([](std::int64_t freq_hz, int capacity, int cluster, std::int64_t wake_latency_ns,
+                         std::int64_t work_hz) {
+                 return sched::Cpu{freq_hz, capacity, cluster, wake_latency_ns, work_hz};
              }),
              py::kw_only(), py::arg("freq_hz"), py::arg("capacity") = 1024, py::arg("cluster") = 0,
-             py::arg("wake_latency_ns") = 0)
+             py::arg("wake_latency_ns") = 0, py::arg("work_hz") = 0)
         .def_readonly("freq_hz", &sched::Cpu::freq_hz)
         .def_readonly("capacity", &sched::Cpu::capacity)
         .def_readonly("cluster", &sched::Cpu::cluster)
         .def_readonly("wake_latency_ns", &sched::Cpu::wake_latency_ns)
+        .def_readonly("work_hz", &sched::Cpu::work_hz)
         .def(py::self == py::self);
     py::class_<sched::Rules>(module, "Rules", "How CPUs share what is ready to run.")
         .def(py::init([](const std::string& queues, const std::string& placement, bool steal,

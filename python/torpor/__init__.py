@@ -5,6 +5,11 @@ Boards, workloads, task populations and policies are values; :class:`torpor.idle
 :func:`torpor.idle.replay` runs governors over a recorded trace.
 """
 
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 try:
     from torpor._core import ConfigError, Error, InternalError, ModelError, __version__
 except ModuleNotFoundError as error:  # pragma: no cover - only without the compiled extension
@@ -16,9 +21,10 @@ except ModuleNotFoundError as error:  # pragma: no cover - only without the comp
         name="torpor._core",
     ) from None
 
-from torpor import board, freezer, idle
-from torpor.board import Board
-from torpor.experiments import Reproduction, reproduce
+if TYPE_CHECKING:
+    from torpor import board, freezer, idle
+    from torpor.board import Board
+    from torpor.experiments import Reproduction, reproduce
 
 __all__ = [
     "Board",
@@ -33,3 +39,24 @@ __all__ = [
     "idle",
     "reproduce",
 ]
+
+# Loaded at their first use: the command line must be able to start, and to be interrupted, at once.
+_HOMES = {
+    "Board": "torpor.board",
+    "Reproduction": "torpor.experiments",
+    "reproduce": "torpor.experiments",
+}
+_MODULES = ("board", "freezer", "idle")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"torpor.{name}")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'torpor' has no attribute '{name}'")
+    value = globals()[name] = getattr(import_module(_HOMES[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -223,6 +223,7 @@ class ParameterInfo:
     """
     One parameter of a policy.
     """
+    def __repr__(self) -> str: ...
     @property
     def default_value(self) -> str:
         """
@@ -237,6 +238,7 @@ class PolicyInfo:
     """
     What is known of one policy.
     """
+    def __repr__(self) -> str: ...
     @property
     def bound(self) -> bool:
         """
@@ -1039,6 +1041,7 @@ class Cpu:
         capacity: typing.SupportsInt | typing.SupportsIndex = 1024,
         cluster: typing.SupportsInt | typing.SupportsIndex = 0,
         wake_latency_ns: typing.SupportsInt | typing.SupportsIndex = 0,
+        work_hz: typing.SupportsInt | typing.SupportsIndex = 0,
     ) -> None: ...
     @property
     def capacity(self) -> int: ...
@@ -1048,6 +1051,8 @@ class Cpu:
     def freq_hz(self) -> int: ...
     @property
     def wake_latency_ns(self) -> int: ...
+    @property
+    def work_hz(self) -> int: ...
 
 class Rules:
     """

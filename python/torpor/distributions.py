@@ -51,11 +51,14 @@ class Distribution:
     """
 
     text_name: ClassVar[str] = ""
+    lists: ClassVar[tuple[str, ...]] = ()
+    """Parameters that are lists of numbers."""
 
     def __post_init__(self) -> None:
         for field in fields(self):  # type: ignore[arg-type]
             value = getattr(self, field.name)
-            if isinstance(value, list | tuple | np.ndarray):
+            many = isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim > 0)
+            if many and field.name in self.lists:
                 values = [self._number(field.name, item) for item in value]
                 object.__setattr__(self, field.name, tuple(values))
             else:
@@ -319,6 +322,7 @@ class Empirical(Distribution):
 
     samples_us: _Samples
     text_name: ClassVar[str] = "empirical"
+    lists: ClassVar[tuple[str, ...]] = ("samples_us",)
 
     def _broken(self) -> Iterator[tuple[str, str]]:
         if not isinstance(self.samples_us, tuple) or not self.samples_us:
@@ -360,21 +364,23 @@ def parse_distribution(value: float | str | Distribution) -> Distribution:
         return value
     if not isinstance(value, str):
         return Constant(value_us=value)
+    form = "write it as name(parameter=value, ...)"
     try:
         call = ast.parse(value.strip(), mode="eval").body
-        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+            raise ValueError
+        kind = DISTRIBUTIONS.get(call.func.id)
+        if kind is not None and call.args:
             raise ValueError
         given = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
-        if len(given) < len(call.keywords):
-            raise ValueError
     except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
-        message = "write it as name(parameter=value, ...), each parameter once"
-        raise ConfigError(f"distribution {_shown(value)}: {message}") from None
-    kind = DISTRIBUTIONS.get(call.func.id)
+        known_names = ", ".join(DISTRIBUTIONS)
+        raise ConfigError(f"distribution {_shown(value)}: {form}; known are {known_names}") from None
+    if len(given) < len(call.keywords):
+        raise ConfigError(f"distribution {_shown(value)}: {form}, each parameter once")
     if kind is None:
-        raise ConfigError(
-            f"unknown distribution {_shown(call.func.id)}: known are {', '.join(DISTRIBUTIONS)}"
-        )
+        known_names = ", ".join(DISTRIBUTIONS)
+        raise ConfigError(f"unknown distribution {_shown(call.func.id)}: known are {known_names}")
     known = [field.name for field in fields(kind)]  # type: ignore[arg-type]
     for name in given:
         if name not in known:

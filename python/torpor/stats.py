@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
 __all__ = ["Estimate"]
 
@@ -39,7 +38,9 @@ class Estimate:
         mean = float(values.mean())
         if values.size < 2:
             return cls(mean, None, None)
-        half = float(stats.t.ppf(0.975, values.size - 1) * values.std(ddof=1) / np.sqrt(values.size))
+        from scipy.special import stdtrit  # slow to import, and of use only here
+
+        half = float(stdtrit(values.size - 1, 0.975) * values.std(ddof=1) / np.sqrt(values.size))
         return cls(mean, mean - half, mean + half)
 
     def text(self, digits: int) -> str:

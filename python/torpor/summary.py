@@ -15,7 +15,7 @@ from torpor.report import Report
 from torpor.stats import Estimate
 from torpor.tables import Column, Table, Value
 
-__all__ = ["Metric", "Results", "Summary", "check_same_worlds", "side_by_side"]
+__all__ = ["Metric", "Results", "Summary", "check_same_worlds", "counted", "replicates_of", "side_by_side"]
 
 
 class Metric(NamedTuple):
@@ -100,6 +100,34 @@ def check_same_worlds(results: Sequence[Results]) -> None:
             first.runs,
         ):
             raise ConfigError(f"{other!r} is of other worlds than {first!r}")
+
+
+def counted(number: int, what: str) -> str:
+    """Write a number of things.
+
+    Examples
+    --------
+    >>> counted(1, "task"), counted(2, "task")
+    ('1 task', '2 tasks')
+    """
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def replicates_of(results: Results) -> str:
+    """End of a table's title: how many replicates, and what stands in the cells.
+
+    A single replicate has no interval to speak of.
+
+    Examples
+    --------
+    >>> from torpor.board import Board
+    >>> from torpor.idle import PeriodicTimer, Scenario
+    >>> scenario = Scenario(Board.load("toy"), PeriodicTimer(period_us=5e3), duration_s=0.1)
+    >>> replicates_of(scenario.run("menu", seed=3))
+    '1 replicate of seed 3'
+    """
+    text = f"{counted(results.runs, 'replicate')} of seed {results.seed}"
+    return text if results.runs == 1 else f"{text}; mean ± half of the 95 % interval"
 
 
 def side_by_side(

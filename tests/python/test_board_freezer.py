@@ -193,7 +193,7 @@ BROKEN = [
         "value 1.5, limit: expected `int`, got",
     ),
     ("wheel_extra = 0", "wheel_extra = 2", "kernel.wheel_extra", "value 2, limit: expected `int` <= 1"),
-    ("timeout_ms = 20000", "timeout_ms = -1", "kernel.timeout_ms", "value -1, limit: expected `int` >= 0"),
+    ("timeout_ms = 20000", "timeout_ms = 0", "kernel.timeout_ms", "value 0, limit: expected `int` >= 1"),
     (
         "wake_latency_us = 10",
         "wake_latency_us = nan",
@@ -250,26 +250,43 @@ BROKEN = [
         "tasks[1].start",
         "only with kind = user, not kfreezable",
     ),
-    ('name = "server"', 'name = "epoll"', "tasks[1].name", "value 'epoll', limit: one group for each name"),
+    (
+        'start = "user_mode"',
+        'start = "spinning"\nkind = "kfreezable"',
+        "tasks[1].start",
+        "only with kind = user, not kfreezable: kernel threads are blocked or uninterruptible",
+    ),
+    (
+        'site = "epoll"',
+        'site = "kthread"',
+        "tasks[0].site",
+        "value 'kthread', limit: only with kind = kfreezable or knofreeze, not user",
+    ),
+    (
+        'name = "server"',
+        'name = "epoll"',
+        "tasks[1].name",
+        "value 'epoll', limit: must be the name of one group only",
+    ),
     ('name = "server"', 'name = "12"', "tasks[1].name", "value '12', limit: 1 to 64 letters"),
     ('name = "server"', 'name = "a[b]"', "tasks[1].name", "value 'a[b]', limit: 1 to 64 letters"),
     (
         'waits_on = "server"',
         'waits_on = "nobody"',
         "tasks[2].waits_on",
-        "value 'nobody', limit: the name of a group: epoll, server, client",
+        "value 'nobody', limit: must name a group: epoll, server, client",
     ),
     (
         'waits_on = "server"',
         'waits_on = "client"',
         "tasks[2].waits_on",
-        "value 'client', limit: another group",
+        "value 'client', limit: must name another group",
     ),
     (
         'name = "server"\ncount = 1',
         'name = "server"\ncount = 0',
         "tasks[2].waits_on",
-        "value 'server', limit: a group of at least one task",
+        "value 'server', limit: must name a group of at least one task",
     ),
 ]
 
@@ -362,7 +379,6 @@ class TestNexus10:
         assert {key.rpartition(".")[2] for key, kind in kinds.items() if kind == "fitted"} == {
             "visit_cycles",
             "freeze_run_cycles",
-            "thaw_run_cycles",
         }
         assert self.board.provenance("freezer.tasks[other].count").kind == "fitted"
         assert self.board.provenance("freezer.tasks[epoll].count").kind == "assumed"

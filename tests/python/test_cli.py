@@ -147,7 +147,7 @@ def test_no_replicates(run: Run) -> None:
 
 
 def test_hz_zero(run: Run) -> None:
-    assert "tick.hz" in check_one_line(run(*RUN_TOY, *LOAD, "--policy", "menu", "--hz", "0"))
+    assert "hz=0 is outside 1..10000" in check_one_line(run(*RUN_TOY, *LOAD, "--policy", "menu", "--hz", "0"))
 
 
 def test_an_unknown_board_lists_the_catalogue(run: Run) -> None:
@@ -342,3 +342,81 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
         )
     assert ended.stderr == b""
     assert ended.returncode == 0
+
+
+# Standard error, interruption, start
+
+
+def test_an_output_never_replaces_a_board_or_a_trace(run: Run, tmp_path: Path) -> None:
+    board = tmp_path / "mine.toml"
+    TOY.save(board)
+    text = board.read_text()
+    trace = tmp_path / "trace.txt"
+    trace.write_text(GOOD_TRACE)
+    load = (*LOAD, "--policy", "menu", "--duration-s", "0.05")
+    for arguments in (
+        ("run", "idle", "--board", board, *load, "--output", board),
+        ("replay", trace, "--board", board, "--policy", "menu", "--output", board),
+        ("replay", trace, "--board", "toy", "--policy", "menu", "--output", trace),
+    ):
+        assert "would overwrite the file that is read" in check_one_line(run(*arguments))
+    assert board.read_text() == text
+    assert trace.read_text() == GOOD_TRACE
+    for command in (("golden", tmp_path), ("validate", "idle", tmp_path)):
+        assert "would be written into the folder" in check_one_line(run(*command, "-o", tmp_path / "new"))
+
+
+def in_shell(redirection: str, *arguments: object) -> subprocess.CompletedProcess[str]:
+    line = f'"$0" -m torpor "$@" {redirection}'
+    command = ["sh", "-c", line, sys.executable, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+
+@pytest.mark.parametrize("redirection", ["2>&-", "2>/dev/full"])
+def test_a_warning_that_cannot_be_written_costs_no_result(redirection: str, tmp_path: Path) -> None:
+    channels = tmp_path / "channels.txt"
+    channels.write_text("  3 pipe_read\n  1 odd_wait\n")
+    options = ("--board", "toy", "-p", "full", "--runs", "1", "--wait-channels", channels)
+    ended = in_shell(redirection, "run", "freezer", *options)
+    assert ended.returncode == 0
+    assert "4 tasks" in ended.stdout
+    assert "odd_wait" not in ended.stdout
+
+
+@pytest.mark.parametrize("redirection", ["2>&-", "2>/dev/full"])
+def test_an_error_that_cannot_be_written_keeps_its_exit_code(redirection: str) -> None:
+    ended = in_shell(redirection, "run", "freezer", "--board", "toy", "-p", "full", "--hz", "0")
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert in_shell(redirection, "run", "freezer").returncode == 2
+
+
+INTERRUPTED = """
+import signal, sys
+from torpor.__main__ import main
+
+class Interrupting:
+    @staticmethod
+    def find_spec(name, *_):
+        if name == "torpor.cli":
+            signal.raise_signal(signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupting)
+main()
+"""
+
+
+def test_an_interrupt_while_modules_load_is_no_traceback() -> None:
+    command = [sys.executable, "-c", INTERRUPTED]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "torpor: interrupted\n")
+
+
+def test_the_package_alone_loads_nothing_slow() -> None:
+    code = "import sys, torpor; sys.exit(sorted({'scipy', 'pandas', 'typer'} & set(sys.modules)) or 0)"
+    subprocess.run([sys.executable, "-c", code], timeout=60, check=True)
+
+
+def test_a_policy_given_twice_runs_once_and_is_named(run: Run) -> None:
+    _, out, err = run(*RUN_TOY, *LOAD, "--policy", "menu", "--policy", "menu(version=6.1.192)")
+    assert out.count("menu(version=6.1.192)") == 1
+    assert "menu(version=6.1.192) is given twice; it runs once" in err

@@ -121,6 +121,8 @@ def test_kinds_tell_what_was_fitted(result: Result) -> None:
         ("full", "freeze"),
         ("v3.9", "task switch-ins"),
         ("full", "task switch-ins"),
+        ("v3.9", "interrupted calls"),
+        ("full", "interrupted calls"),
         ("v3.9/full", "freeze"),
     }
     for place, kind in KINDS.items():

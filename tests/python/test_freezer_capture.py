@@ -3,6 +3,7 @@
 
 import gzip
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 
 from torpor import ConfigError
 from torpor.freezer import Capture, fit_four_cpus, fit_one_cpu
-from torpor.freezer.capture import Measured, UntracedCycle, mix_sites
+from torpor.freezer.capture import Measured, UntracedCycle, mix_sites, ties
 from torpor.freezer.capture_fit import held_out
 
 DATA = Path(__file__).parents[1] / "data"
@@ -259,6 +260,80 @@ def test_a_wrong_truth_is_refused(copy, values, message):
     _edit_truth(copy, **values)
     with pytest.raises(ConfigError, match=rf"truth\.json: {message}"):
         Capture.load(copy)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("err", "x", "err: 'x' is no whole number"),
+        ("err", True, "err: True is no whole number"),
+        ("cycle", "0", "cycle: '0' is no whole number"),
+        ("label", 3, "label: 3 is no text"),
+        ("total_ms", None, "total_ms: None is no number"),
+        ("total_ms", float("nan"), "total_ms: nan is no number"),
+        ("ctxt", 1.5, "ctxt: 1.5 is no whole number"),
+    ],
+)
+def test_a_field_of_a_cycle_of_another_type_is_refused(copy, field, value, message):
+    truth = json.loads((copy / "truth.json").read_text())
+    truth["untraced_and_traced_cycles"][1][field] = value
+    _edit_truth(copy, **truth)
+    with pytest.raises(ConfigError, match=rf"truth\.json: untraced_and_traced_cycles\[1\]\.{message}"):
+        Capture.load(copy)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("err", True, "err: True is no whole number"),
+        ("passes", [{"us": 3}], "is no list of loops with us and user_only"),
+        ("retry_max_us", 1000, "retry_max_us: 1000 is no list of whole numbers"),
+        ("wakeups_by_site", {"epoll": "5"}, "is no count by site"),
+        ("refrigerator_entries", "52", "refrigerator_entries: '52' is no whole number"),
+    ],
+)
+def test_a_field_of_a_traced_cycle_of_another_type_is_refused(copy, field, value, message):
+    truth = json.loads((copy / "truth.json").read_text())
+    truth["traces"]["freeze_woken_50.trace"][0][field] = value
+    _edit_truth(copy, **truth)
+    with pytest.raises(ConfigError, match=rf"truth\.json: traces\.freeze_woken_50\.trace\[0\]\..*{message}"):
+        Capture.load(copy)
+
+
+def test_a_cycle_that_failed_by_the_truth_is_told(copy):
+    truth = json.loads((copy / "truth.json").read_text())
+    record = truth["untraced_and_traced_cycles"][0]
+    record["err"] = truth["traces"]["freeze_woken_50.trace"][2]["err"] = -16
+    _edit_truth(copy, **truth)
+    name = f"{record['label']} cycle={record['cycle']}"
+    assert set(Capture.load(copy).disagreements) == {
+        f"{name}: err 0, truth.json says -16, a failed cycle",
+        "freeze_woken_50.trace cycle=2: err 0, truth.json says -16, a failed cycle",
+    }
+    mix, count = record["label"].removesuffix(" untraced").split(" N=")
+    (copy / f"freeze_{mix}_{count}.dmesg.txt.gz").unlink()
+    assert Capture.load(copy).failed == (f"{name} (err=-16)",)
+
+
+@pytest.mark.parametrize(
+    "name", ["truth.json", "freeze_woken_50.dmesg.txt", "freeze_x_1.trace", "freeze_woken_50.trace.gz"]
+)
+def test_a_pipe_in_the_folder_is_refused_rather_than_waited_for(copy, name):
+    (copy / name).unlink(missing_ok=True)
+    os.mkfifo(copy / name)
+    with pytest.raises(ConfigError, match=rf"{name}: is no regular file"):
+        Capture.load(copy)
+
+
+def test_shorter_durations_that_are_as_common_are_ties():
+    assert ties([2351, 2643, 2666, 2376]) == ((2351, 2376),)
+    assert ties([100, 200, 300]) == ((200,), (100,))
+    assert ties([1000, 1001, 1002, 1003]) == ()
+
+
+def test_series_that_lack_their_log_are_named(copy):
+    (copy / "freeze_mixed_200.dmesg.txt.gz").unlink()
+    assert Capture.load(copy).without_log == ("mixed N=200",)
 
 
 def test_a_truth_that_is_no_json_is_refused(copy):

@@ -6,11 +6,14 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from enum import StrEnum
 from pathlib import Path
 
 import pytest
 
-from torpor import cli
+from torpor import Board, ConfigError, cli
+from torpor.cli import freezer
+from torpor.freezer import Scenario
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -47,7 +50,7 @@ def means(out: str, metric: str) -> list[float]:
 
 def test_run_prints_one_column_per_policy(run: Run) -> None:
     code, out, err = run(*TABLET, "--policy", "v3.9", "--policy", "full", "-p", "v3.9")
-    assert (code, err) == (0, "")
+    assert (code, err) == (0, "torpor: --policy v3.9: freezer(version=v3.9) is given twice; it runs once\n")
     assert out.count("freezer(version=v3.9)") == 1
     assert "freezer(version=full)" in out
     assert "1100 tasks" in out
@@ -159,13 +162,16 @@ def test_a_group_without_a_family_prints_its_help(run: Run, group: str) -> None:
         (("--board", "toy", "-p", "full", "--opp-khz", "cluster0=5"), "opp_khz[cluster0]=5: the cluster has"),
         (("--board", "toy", "-p", "full", "--cost", "visit=5"), "costs: 'visit' is unknown"),
         (("--board", "toy", "-p", "full", "--cost", "visit_cycles=-5"), "costs.visit_cycles=-5"),
-        (("--board", "toy", "-p", "full", "--queues", "two"), "queues: 'two' is unknown"),
+        (("--board", "toy", "-p", "full", "--queues", "two"), "'two' is not one of 'global', 'per_cpu'"),
         (("--board", "toy", "-p", "full", "--cpus", "0"), "cpus=0"),
-        (("--board", "toy", "-p", "full", "--hz", "0"), "tick.hz"),
+        (("--board", "toy", "-p", "full", "--hz", "0"), "torpor: hz=0 is outside 1..10000\n"),
         (("--board", "toy", "-p", "full", "--timeout-ms", "0"), "timeout_ms=0"),
         (("--board", "toy", "-p", "full", "--since-tick-us", "nan"), "since_tick_us=nan"),
-        (("--board", "toy", "-p", "full", "--preempt", "half"), "preempt: 'half' is unknown"),
-        (("--board", "toy", "-p", "full", "--range-mode", "x"), "range_mode: 'x' is unknown"),
+        (("--board", "toy", "-p", "full", "--preempt", "half"), "'--preempt'"),
+        (
+            ("--board", "toy", "-p", "full", "--range-mode", "x"),
+            "'x' is not one of 'hard', 'tick', 'uniform', 'soft'",
+        ),
         (("--board", "toy", "-p", "full", "--wakeup-at-us", "soon"), "wakeup_at_us='soon'"),
         (("--board", "toy", "-p", "full", "--attempts", "0"), "attempts=0"),
         (("--board", "toy", "-p", "full", "--runs", "0"), "runs=0"),
@@ -211,3 +217,144 @@ def test_costs_and_queues_can_be_set(run: Run) -> None:
     assert means(slow, "kernel loop")[0] == 2 * means(plain, "kernel loop")[0]
     options = ("--queues", "per_cpu", "--placement", "wake_affine", "--slice-us", "5", "--asleep-us", "10")
     assert run(*TOY, "-p", "full", *options)[0] == 0
+
+
+# Outputs and inputs
+
+
+def test_an_output_never_replaces_an_input(run: Run, tmp_path: Path) -> None:
+    census = tmp_path / "census.csv"
+    census.write_text("site,count\nfutex,40\n")
+    (tmp_path / "link.csv").symlink_to(census)
+    (tmp_path / "hard.csv").hardlink_to(census)
+    for option in ("--output", "--timeline"):
+        for name in ("census.csv", "link.csv", "hard.csv"):
+            output = tmp_path / name
+            message = check_one_line(run(*TOY, "-p", "full", "--census", census, option, output))
+            assert f"{output}: would overwrite the file that is read, {census}" in message
+    channels = tmp_path / "channels.txt"
+    channels.write_text("  3 pipe_read\n")
+    message = check_one_line(run(*TOY, "-p", "full", "--wait-channels", channels, "-o", channels))
+    assert "would overwrite" in message
+    assert census.read_text() == "site,count\nfutex,40\n"
+    assert channels.read_text() == "  3 pipe_read\n"
+
+
+def test_a_report_is_not_written_into_the_capture_that_it_is_about(run: Run, tmp_path: Path) -> None:
+    truth = tmp_path / "truth.json"
+    truth.write_text("{}")
+    for output in (truth, tmp_path / "new.txt"):
+        message = check_one_line(run("validate", "freezer", tmp_path, "--output", output))
+        assert f"{output}: would be written into the folder that is read, {tmp_path}" in message
+    assert truth.read_text() == "{}"
+
+
+def test_a_freezer_capture_is_no_board_and_the_message_says_which_is(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "truth.json").write_text(json.dumps({"kind": "freezer"}))
+    message = check_one_line(run("run", "freezer", "-b", tmp_path, "-p", "full"))
+    assert "kind: value 'freezer', limit: a board comes from a capture whose kind is 'idle'" in message
+
+
+@pytest.mark.parametrize("order", [("--json", "--format", "csv"), ("--format", "csv", "--json")])
+def test_two_forms_at_once_are_refused(run: Run, order: tuple[str, ...]) -> None:
+    assert "--json and --format csv: give one of them" in check_one_line(run(*TOY, "-p", "full", *order))
+    assert "give one of them" in check_one_line(run("policies", *order))
+
+
+# Words and limits of the options
+
+
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        (("--since-tick-us", "-1"), "since_tick_us=-1.0 is outside 0 <= since_tick_us < 4000, one tick at"),
+        (("--since-tick-us", "4000"), "since_tick_us=4000.0 is outside 0 <= since_tick_us < 4000"),
+        (("--since-tick-us", "3999.9999"), "since_tick_us=3999.9999 is outside"),
+        (("--since-tick-us", "-1e-9"), "since_tick_us=-1e-09 is outside"),
+        (("--since-tick-us", "nan"), "since_tick_us=nan is outside 0 <= since_tick_us < 4000"),
+        (("--retry-gap-us", "-1"), "retry_gap_us=-1.0 is outside 0..1152921504606846 microseconds"),
+        (("--retry-gap-us", "nan"), "retry_gap_us=nan is outside 0..1152921504606846 microseconds"),
+        (("--asleep-us", "-1e-9"), "asleep_us=-1e-09 is outside 0.."),
+        (("--slice-us", "-1"), "slice_us=-1.0 is outside 1..1152921504606846 microseconds (0 is never)"),
+        (("--slice-us", "0.0001"), "slice_us=0.0001 is outside 1.."),
+        (("--hz", str(10**21)), f"hz={10**21} is outside 1..10000"),
+        (("--wakeup-at-us", "foo(1)"), "unknown distribution 'foo': known are constant, uniform"),
+        (("--opp-khz", "200000", "--opp-khz", "300000"), "without a cluster is for all of them"),
+    ],
+)
+def test_a_limit_is_told_in_the_words_of_the_option(run: Run, options: tuple[str, ...], found: str) -> None:
+    assert found in check_one_line(run(*TOY, "-p", "full", *options))
+
+
+@pytest.mark.parametrize(
+    ("parameter", "choices"),
+    [
+        ("preempt", freezer.Preempt),
+        ("kernel_loop_preempt", freezer.Preempt),
+        ("walker_wake", freezer.WalkerWake),
+        ("range_mode", freezer.RangeMode),
+        ("order", freezer.Order),
+        ("loops", freezer.Loops),
+        ("queues", freezer.Queues),
+        ("placement", freezer.Placement),
+    ],
+)
+def test_the_choices_of_an_option_are_those_of_the_scenario(
+    run: Run, parameter: str, choices: type[StrEnum]
+) -> None:
+    with pytest.raises(ConfigError, match=f"known: {', '.join(choices)}$"):
+        Scenario(Board.load("toy"), **{parameter: "?"})
+    option = f"--{parameter.replace('_', '-')}"
+    message = check_one_line(run(*TOY, "-p", "full", option, "?"))
+    assert option in message
+    assert all(f"'{choice}'" in message for choice in choices)
+
+
+def test_the_help_fits_eighty_columns_and_cuts_no_name(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    code, out, _ = run("run", "freezer", "--help")
+    assert code == 0
+    assert max(map(len, out.splitlines())) <= 80
+    assert "…" not in out
+    for shown in ("--kernel-loop-preempt", "none|full", "--no-steal", "--no-bound", "'full(cap_us=4000)'"):
+        assert shown in out
+
+
+def test_stealing_and_the_bound_can_be_left_out(run: Run) -> None:
+    code, out, _ = run(*TOY, "-p", "full", "--no-bound", "--no-steal", "--queues", "per_cpu", "--json")
+    assert code == 0
+    assert means(out, "lower bound") == [None]
+
+
+def test_a_single_run_has_no_interval_to_explain(run: Run) -> None:
+    options = ("--cpus", "1", "--count", "futex=0", "--count", "epoll=0", "--count", "other=1")
+    _, out, _ = run(*TOY, "-p", "full", *options, "--runs", "1")
+    assert out.splitlines()[0] == "toy, 1 CPU, 1000 MHz, HZ 250, 1 task, 1 replicate of seed 1"
+
+
+def test_work_on_a_freezable_workqueue_makes_the_freeze_fail(run: Run) -> None:
+    stuck = ("--generate", "tasks=40", "--timeout-ms", "20", "--work", "1000000@0")
+    code, out, _ = run(*TOY, "-p", "full", "--json", *stuck)
+    assert code == 0
+    assert means(out, "failed") == [100]
+    assert means(out, "workqueue busy") == [100]
+
+
+def test_refusing_groups_are_named(run: Run, tmp_path: Path) -> None:
+    census = tmp_path / "census.csv"
+    census.write_text("site,count,name,start\nfutex,4,sleeper,blocked\nother,2,disk,uninterruptible\n")
+    command = (*TOY, "-p", "full", "--census", census, "--timeout-ms", 20)
+    assert means(run(*command, "--json")[1], "refusing: disk") == [2]
+    assert "refusing: sleeper" not in run(*command)[1]
+
+
+@pytest.mark.parametrize("text", ["soon", "5@soon", "-1", "5@-1"])
+def test_work_that_cannot_be_is_refused(run: Run, text: str) -> None:
+    assert f"--work '{text}'" in check_one_line(run(*TOY, "-p", "full", f"--work={text}"))
+
+
+def test_tasks_come_from_one_source(run: Run, tmp_path: Path) -> None:
+    census = tmp_path / "census.csv"
+    census.write_text("site,count\nfutex,40\n")
+    message = check_one_line(run(*TOY, "--census", census, "--generate", "tasks=5", "-p", "full"))
+    assert "--census and --generate say which tasks there are" in message

@@ -3,6 +3,7 @@
 
 import bz2
 import gzip
+import io
 import json
 import lzma
 import random
@@ -10,10 +11,12 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from torpor import ConfigError, cli
 from torpor.importers import FreezerLog, read_freezer_log, sleep_quantum
+from torpor.importers._log_text import LogDamage, log_lines
 
 LOGS = Path(__file__).parents[1] / "data" / "freezer-log"
 REAL = LOGS / "x86-1cpu-sites.dmesg.txt.gz"
@@ -324,11 +327,22 @@ def test_an_abort_has_no_sleep_check():
 
 
 @pytest.mark.parametrize(
-    ("options", "message"), [({"hz": 9}, "hz=9 is"), ({"timeout_ms": 0}, "timeout_ms=0 is")]
+    ("options", "message"),
+    [
+        ({"hz": 0}, "hz=0 is outside 1..10000"),
+        ({"hz": 10_001}, "hz=10001 is"),
+        ({"timeout_ms": 0}, "timeout_ms=0 is"),
+        ({"timeout_ms": 2**32}, "timeout_ms=4294967296 is outside 1..4294967295"),
+    ],
 )
 def test_parameters_out_of_range_are_refused(options: dict[str, int], message: str):
     with pytest.raises(ConfigError, match=message):
         read(GOOD, **options)
+
+
+@pytest.mark.parametrize("options", [{"hz": 1}, {"hz": 10_000}, {"timeout_ms": 1}, {"timeout_ms": 2**32 - 1}])
+def test_the_least_and_largest_parameters_are_taken(options: dict[str, int]):
+    assert only(FAILED, **options).sleep_quantum is not None
 
 
 # --- what stands before a line
@@ -413,6 +427,35 @@ def test_what_a_bad_line_still_tells_is_kept():
     assert (log.cycles[0].result, log.cycles[0].failure_ms, log.cycles[0].loop) == ("failed", 20008, "user")
 
 
+@pytest.mark.parametrize(
+    ("line", "kept"),
+    [
+        (FAILED.replace("of tasks", "user space processes").replace("busy=0", "busy=1"), (1, None)),
+        (FAILED.replace("1 tasks", "0 tasks"), (None, None)),
+    ],
+)
+def test_numbers_that_contradict_the_rest_of_a_line_are_not_passed_on(line: str, kept: tuple[int, None]):
+    cycle = only(line)
+    assert (cycle.refusing, cycle.wq_busy) == kept
+    assert (cycle.result, cycle.failure_ms, cycle.kind) == ("failed", 20008, "unknown")
+
+
+def test_time_that_goes_back_is_noted_with_its_lines():
+    log = read("\n".join(reversed(EVERY_FORM.splitlines())))
+    assert log.time_falls == (3, 4, 5, 6, 8, 9, 10, 11)
+    assert log.to_json()["time_falls"] == list(log.time_falls)
+    assert "Time goes back at lines 3, 4, 5, 6, 8 and 3 more: " in str(log)
+    assert read(EVERY_FORM).time_falls == ()
+    assert "Time goes back" not in str(read(EVERY_FORM))
+
+
+def test_a_log_that_counts_more_tasks_than_it_names_is_noted():
+    text = str(read(FAILED.replace("1 tasks", "3 tasks") + DUMPED + DUMPED))
+    assert "attempt 1 (3 refusing, 2 named)" in text
+    assert "does not name" not in str(read(FAILED + DUMPED))
+    assert "does not name" not in str(read(FAILED.replace("failed", "aborted")))
+
+
 def test_an_offender_without_pid_is_bad():
     log = read(FAILED + "task:x state:D stack:0 pi\n")
     assert [(bad.line, log.cycles[0].offenders) for bad in log.bad] == [(2, ())]
@@ -426,13 +469,26 @@ def test_text_that_is_no_utf8_and_escapes_do_no_harm():
 # --- files
 
 
-@pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress, lzma.compress])
+def _arrow(kind: str) -> Callable[[bytes], bytes]:
+    def pack(data: bytes) -> bytes:
+        sink = pa.BufferOutputStream()
+        with pa.CompressedOutputStream(sink, kind) as stream:
+            stream.write(data)
+        return bytes(sink.getvalue())
+
+    return pack
+
+
+PACKS = [gzip.compress, bz2.compress, lzma.compress, _arrow("zstd"), _arrow("lz4")]
+
+
+@pytest.mark.parametrize("pack", [bytes, *PACKS])
 def test_compression_is_told_by_content(tmp_path: Path, pack: Callable[[bytes], bytes]):
     (tmp_path / "log.txt").write_bytes(pack(EVERY_FORM.encode()))
     assert len(read_freezer_log(tmp_path / "log.txt").cycles) == 6
 
 
-@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
+@pytest.mark.parametrize("pack", PACKS)
 def test_a_file_that_is_cut_off_keeps_what_came_before(tmp_path: Path, pack: Callable[[bytes], bytes]):
     noise = random.Random(1).randbytes(1_000_000).hex("\n", 32)
     data = pack((GOOD + noise).encode())
@@ -451,17 +507,54 @@ def test_a_damaged_gzip_file_is_one_bad_entry(tmp_path: Path):
     assert (len(log.cycles), len(log.bad)) == (6, 1)
 
 
-def test_zstd_is_refused_with_advice(tmp_path: Path):
-    (tmp_path / "log").write_bytes(b"\x28\xb5\x2f\xfd rest")
-    with pytest.raises(ConfigError, match="zstd -d"):
+@pytest.mark.parametrize("kind", ["zstd", "lz4"])
+def test_all_that_was_unpacked_before_the_cut_is_read(tmp_path: Path, kind: str):
+    lines = random.Random(1).randbytes(1_000_000).hex("\n", 32).encode().splitlines()
+    data = _arrow(kind)(b"\n".join(lines))
+    (tmp_path / "log").write_bytes(data[: len(data) // 2])
+    read: list[bytes] = []
+    with pytest.raises(LogDamage, match=f"the {kind} data is damaged or cut off"):
+        read += log_lines(tmp_path / "log")
+    assert read == lines[: len(read)]
+    block = 256 * 1024  # a block that is not whole cannot be unpacked
+    assert 65 * (len(lines) // 2 - len(read)) < block
+
+
+@pytest.mark.parametrize("kind", ["zstd", "lz4"])
+def test_several_frames_in_a_row_are_one_log(tmp_path: Path, kind: str):
+    pack = _arrow(kind)
+    (tmp_path / "log").write_bytes(pack(GOOD.encode()) + pack(GOOD.encode()))
+    assert read_freezer_log(tmp_path / "log").count("frozen") == 2
+
+
+@pytest.mark.parametrize("kind", ["zstd", "lz4"])
+def test_what_follows_a_frame_and_is_none_is_damage(tmp_path: Path, kind: str):
+    (tmp_path / "log").write_bytes(_arrow(kind)(f"{GOOD}{'-' * 64}\n".encode()) + b"something else")
+    log = read_freezer_log(tmp_path / "log")
+    assert (log.count("frozen"), len(log.bad)) == (1, 1)
+    assert f"the {kind} data is damaged" in log.bad[0].reason
+
+
+@pytest.mark.parametrize("kind", ["zstd", "lz4"])
+def test_a_frame_of_nothing_but_its_first_bytes_is_one_clear_error(tmp_path: Path, kind: str):
+    (tmp_path / "log").write_bytes(_arrow(kind)(GOOD.encode())[:5])
+    with pytest.raises(ConfigError, match=f"no line about freezing among 0 lines; the {kind} data is"):
         read_freezer_log(tmp_path / "log")
 
 
-@pytest.mark.parametrize("data", [b"", b"nothing\nof interest\n", bytes(range(256)) * 1000])
+def test_a_pyarrow_without_a_compression_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "log").write_bytes(_arrow("zstd")(GOOD.encode()))
+    monkeypatch.setattr(pa, "Codec", type("Codec", (), {"is_available": staticmethod(lambda kind: False)}))
+    with pytest.raises(ConfigError, match="pyarrow has no zstd: decompress the file first"):
+        read_freezer_log(tmp_path / "log")
+
+
+@pytest.mark.parametrize("data", [b"", b"nothing\n", b"nothing\nof interest\n", bytes(range(256)) * 1000])
 def test_a_file_without_freezing_is_an_error_with_its_size(tmp_path: Path, data: bytes):
     (tmp_path / "log").write_bytes(data)
     lines = data.count(b"\n") + (data[-1:] not in (b"", b"\n"))
-    with pytest.raises(ConfigError, match=f"log: no line about freezing among {lines} lines"):
+    many = "line" if lines == 1 else "lines"
+    with pytest.raises(ConfigError, match=f"log: no line about freezing among {lines} {many}$"):
         read_freezer_log(tmp_path / "log")
 
 
@@ -516,6 +609,30 @@ def test_the_repr_counts_results():
     )
 
 
+def test_tables_are_no_wider_than_a_page_and_have_no_empty_columns():
+    frames = "".join(f" {name}+0x1/0x2\n" for name in ["__schedule", "a_very_long_name_of_a_function_" * 2])
+    dump = DUMPED.replace("stat ", "a b c d e f g h")
+    busy = "workqueue events_freezable_power_: flags=0x4\n    in-flight: " + ", ".join(["7:work"] * 20)
+    text = str(
+        read(
+            "PM: suspend entry (s2idle)\n"
+            + EVERY_FORM.replace("failed after 20.006", "failed after 20.106")
+            + FAILED
+            + dump
+            + frames
+            + "\n"
+            + FAILED.replace("busy=0", "busy=1")
+            + busy
+        )
+    )
+    assert max(map(len, text.splitlines())) <= 110
+    attempts = read(GOOD).report().tables[1]
+    assert [column.name for column in attempts.columns] == [
+        *("attempt", "line", "time", "result", "user", "kernel", "unit", "thawed")
+    ]
+    assert len(read(GOOD).report().tables) == 2
+
+
 # --- the command
 
 Run = Callable[..., tuple[int, str, str]]
@@ -523,8 +640,9 @@ Run = Callable[..., tuple[int, str, str]]
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
-    def call(text: str, *options: object) -> tuple[int, str, str]:
-        (tmp_path / "log").write_text(text, encoding="utf-8")
+    def call(text: str | None, *options: object) -> tuple[int, str, str]:
+        if text is not None:
+            (tmp_path / "log").write_text(text, encoding="utf-8")
         command = ["torpor", "import", "freezer-log", tmp_path / "log", *options]
         monkeypatch.setattr(sys, "argv", [*map(str, command)])
         with pytest.raises(SystemExit) as ended:
@@ -578,6 +696,36 @@ def test_the_command_names_ten_bad_lines_and_succeeds(run: Run):
     assert len(errors) == 11
     assert ": line 3: " in errors[0]
     assert errors[-1].endswith("3 more bad lines")
+
+
+def test_the_command_does_not_overwrite_the_log(run: Run, tmp_path: Path):
+    code, out, err = run(EVERY_FORM, "-o", tmp_path / "log")
+    assert (code, out) == (2, "")
+    assert "would overwrite" in err
+    assert (tmp_path / "log").read_text() == EVERY_FORM
+
+
+@pytest.mark.parametrize("ends", ["closed", "full"])
+def test_an_error_output_that_cannot_be_written_loses_nothing(
+    run: Run, ends: str, monkeypatch: pytest.MonkeyPatch
+):
+    with Path("/dev/full").open("w") as full:
+        monkeypatch.setattr(sys, "stderr", full if ends == "full" else None)
+        code, out, _ = run(GOOD + "Freezing of tasks failed after x\n")
+    assert (code, "By attempt" in out) == (0, True)
+
+
+def test_the_command_reads_standard_input(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setattr(
+        sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(gzip.compress(GOOD.encode()))))
+    )
+    monkeypatch.setattr(sys, "argv", ["torpor", "import", "freezer-log", "-"])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code in (0, None)
+    assert capsys.readouterr().out.startswith("standard input: attempts to freeze")
 
 
 @pytest.mark.parametrize(

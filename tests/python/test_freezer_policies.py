@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from typing import Any
 
 import pytest
 
@@ -149,3 +150,16 @@ def test_names_of_kinds_and_starts_are_listed() -> None:
 def test_the_engine_names_what_a_group_cannot_be(given: dict[str, str], found: str) -> None:
     with pytest.raises(torpor.ConfigError, match=found):
         _core.TaskGroup("a", **given)  # type: ignore[arg-type]
+
+
+def test_what_is_known_of_a_policy_shows_itself() -> None:
+    info = {info.name: info for info in known_policies()}["cgroup1"]
+    assert repr(info) == "<PolicyInfo cgroup1(version, poll_us, tries)>"
+    poll = info.parameters[1]
+    assert repr(poll) == f"<ParameterInfo poll_us={poll.default_value}>"
+
+
+@pytest.mark.parametrize("function", [known_policies, parse_policy, as_policy])
+def test_a_function_is_documented_under_its_own_name(function: Any) -> None:
+    assert function.__module__ == "torpor.freezer.policies"
+    assert "_freezer_" not in function.__doc__

@@ -9,12 +9,13 @@ import signal
 import threading
 import time
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
 import torpor as tp
-from torpor import freezer
+from torpor import freezer, idle
 from torpor.freezer import Population, Scenario, TaskGroup, WorkItem
 
 TOY = tp.Board.load("toy")
@@ -70,7 +71,7 @@ def test_four_tasks_on_two_cpus_freeze_and_thaw_as_worked_out() -> None:
     runs = scenario.run("p1")
     assert (runs.freeze_task_switch_ins[0], runs.freeze_switches[0]) == (4, 9)
     assert (us(runs.thaw_walker_ns), us(runs.thaw_all_ns)) == (35, 50)
-    assert us(runs.cpu_busy_ns[:, 0] + runs.cpu_busy_ns[:, 1]) > 104
+    assert runs.freeze_cpu_busy_ns.tolist() == [[64_000, 40_000]]
     assert us(runs.freeze_busy_ns) == 104
     tasks = scenario.tasks("p1")
     assert tasks["frozen_us"].tolist() == [25, 40, 45, 60]
@@ -266,7 +267,7 @@ def test_costs_replace_those_of_the_board() -> None:
 def test_more_cpus_than_the_board_has_repeat_its_own() -> None:
     scenario = by_hand(cpus=5)
     assert len(scenario.freq_khz) == 5
-    assert scenario.run("p1").cpu_busy_ns.shape == (1, 5)
+    assert scenario.run("p1").freeze_cpu_busy_ns.shape == (1, 5)
     assert len(scenario.run("p1").to_frame("cpu")) == 5
 
 
@@ -366,8 +367,11 @@ def test_summaries_are_paired_and_leave_no_metric_out() -> None:
         ({"timeout_ms": "1000"}, r"timeout_ms='1000' is no whole number"),
         ({"since_tick_us": float("nan")}, r"since_tick_us=nan"),
         ({"since_tick_us": "now"}, r"since_tick_us='now'"),
-        ({"since_tick_us": 4000.0}, r"since_tick_ns=4000000: must be 0\.\.3999999"),
-        ({"since_tick_us": -1.0}, r"since_tick_ns=-1000"),
+        (
+            {"since_tick_us": 4000.0},
+            r"since_tick_us=4000\.0 is outside 0 <= since_tick_us < 4000, one tick at HZ 250",
+        ),
+        ({"since_tick_us": -1.0}, r"since_tick_us=-1"),
         ({"preempt": "some"}, r"preempt: 'some' is unknown; known: none, full"),
         ({"kernel_loop_preempt": 3}, r"kernel_loop_preempt=3 is no text"),
         ({"walker_wake": "middle"}, r"walker_wake: 'middle' is unknown; known: head, tail"),
@@ -378,15 +382,15 @@ def test_summaries_are_paired_and_leave_no_metric_out() -> None:
         ({"placement": "best"}, r"placement: 'best' is unknown"),
         ({"steal": 1}, r"steal=1 is neither True nor False"),
         ({"bound": "no"}, r"bound='no' is neither True nor False"),
-        ({"slice_us": 0.5}, r"slice_ns=500"),
-        ({"wheel_extra": 3}, r"wheel_extra=3 is outside 0\.\.2"),
+        ({"slice_us": 0.5}, r"slice_us=0.5 is outside 1"),
+        ({"wheel_extra": 2}, r"wheel_extra=2 is outside 0\.\.1"),
         ({"attempts": 0}, r"attempts=0 is outside 1\.\."),
-        ({"retry_gap_us": -1}, r"retry_gap_ns=-1000"),
+        ({"retry_gap_us": -1}, r"retry_gap_us=-1 is outside 0"),
         ({"asleep_us": float("inf")}, r"asleep_us=inf"),
         ({"wakeup_at_us": float("nan")}, r"wakeup_at_us=nan"),
         ({"wakeup_at_us": "gauss(mean_us=3)"}, r"wakeup_at_us='gauss\(mean_us=3\)': unknown distribution"),
         ({"wakeup_at_us": -5}, r"wakeup_at_us=-5"),
-        ({"work": [5]}, r"work=5 is no WorkItem"),
+        ({"work": [5]}, r"work\[0\]=5 is no WorkItem"),
         ({"population": 5}, r"population=5"),
         ({"population": [5]}, r"Population\[0\]=5"),
     ],
@@ -405,7 +409,7 @@ def test_hz_zero_is_refused_by_the_board() -> None:
 @pytest.mark.parametrize(
     ("arguments", "found"),
     [
-        ({"queued_at_us": -1}, r"WorkItem\.queued_at_us=-1 is below 0"),
+        ({"queued_at_us": -1}, r"WorkItem\.queued_at_us=-1 is outside 0"),
         ({"runs_us": -1}, r"WorkItem\.runs_us=-1"),
         ({"runs_us": None}, r"WorkItem\.runs_us=None"),
         ({"queued_at_us": "x"}, r"WorkItem\.queued_at_us='x'"),
@@ -480,3 +484,156 @@ def test_progress_is_told_and_reaches_the_end() -> None:
     seen: list[tuple[int, int]] = []
     TABLET.run("full", runs=5, progress=lambda done, total: seen.append((done, total)))
     assert seen[-1] == (5, 5)
+
+
+# What is given
+
+
+@pytest.mark.parametrize(
+    ("entries", "message"),
+    [
+        ({"kind": "kfreezable", "start": "spinning", "waits_on": "b"}, "start='spinning': only with kind"),
+        ({"kind": "kfreezable", "start": "stopped"}, "kernel threads are blocked or uninterruptible"),
+        ({"kind": "knofreeze", "start": "zombie"}, "only with kind = user, not knofreeze"),
+        ({"kind": "kfreezable", "start": "user_mode"}, "start='user_mode': only with kind = user"),
+        ({"start": "spinning"}, "waits_on='': a spinning task must name the group that it waits for"),
+        ({"start": "spinning", "waits_on": "a"}, "waits_on='a': must name another group than its own"),
+        ({"site": "kthread"}, "site='kthread': only with kind = kfreezable or knofreeze, not user"),
+        ({"kind": "knofreeze", "wakes_at_us": 5}, "wakes_at_us=5.0: only with kind = user or kfreezable"),
+        ({"kind": "bogus"}, "kind='bogus': known: user, kfreezable, knofreeze"),
+        ({"count": np.array([1, 2])}, "TaskGroup.count=array"),
+        ({"count": np.True_}, "TaskGroup.count="),
+        ({"wakes_at_us": np.array([1.0])}, "TaskGroup.wakes_at_us=array"),
+    ],
+)
+def test_a_group_that_cannot_be_is_refused_when_it_is_made(entries: dict[str, Any], message: str) -> None:
+    with pytest.raises(tp.ConfigError) as caught:
+        TaskGroup(name="a", **entries)
+    assert message in str(caught.value)
+
+
+def test_a_board_file_refuses_the_same_groups_in_the_same_words() -> None:
+    text = tp.Board.load("toy").to_toml()
+    line = 'name = "futex"'
+    assert line in text
+    broken = text.replace(line, f'{line}, start = "stopped", kind = "kfreezable"', 1)
+    with pytest.raises(tp.ConfigError) as caught:
+        tp.Board.from_toml(broken, label="mine.toml")
+    with pytest.raises(tp.ConfigError) as alike:
+        TaskGroup(name="futex", kind="kfreezable", start="stopped")
+    number = broken[: broken.index('"stopped"')].count("\n") + 1
+    assert str(caught.value).startswith(f"mine.toml:{number}: freezer.tasks[")
+    assert str(caught.value).endswith(str(alike.value).partition(": ")[2])
+
+
+def test_a_kernel_thread_may_sleep_freezably_in_any_site() -> None:
+    tasks = Population([TaskGroup(name="worker", kind="kfreezable", site="epoll")])
+    assert by_hand(tasks, loops="both").run("full").frozen[0]
+
+
+@pytest.mark.parametrize("entry", ["timeout_ms", "wheel_extra"])
+def test_a_board_may_leave_out_what_has_a_default_and_keep_its_provenance(entry: str) -> None:
+    board = tp.Board.load("nexus-10")
+    lines = board.to_toml().splitlines()
+    shorter = [line for line in lines if not line.startswith(f"{entry} = ")]
+    assert len(shorter) == len(lines) - 1
+    left = tp.Board.from_toml("\n".join(shorter))
+    assert left.content_hash == board.content_hash
+
+
+def test_a_provenance_entry_of_no_number_is_still_refused() -> None:
+    text = NEXUS.to_toml() + '"freezer.kernel.timeout_s" = "assumed: nothing"\n'
+    with pytest.raises(tp.ConfigError, match="matches no number"):
+        tp.Board.from_toml(text)
+
+
+@pytest.mark.parametrize("given", [None, 3, object()])
+def test_what_is_no_policy_is_refused_by_name(given: Any) -> None:
+    idle_scenario = idle.Scenario(tp.Board.load("toy"), idle.TimerLoad(), duration_s=0.1)
+    for scenario in (TABLET, idle_scenario):
+        for call in (scenario.run, scenario.timeline):
+            with pytest.raises(tp.ConfigError, match=r"policy=.*: must be a policy of the"):
+                call(given)
+    with pytest.raises(tp.ConfigError, match="policy="):
+        TABLET.tasks(given)
+    with pytest.raises(tp.ConfigError, match="of the freezer family"):
+        TABLET.run(idle.Menu())  # type: ignore[arg-type]
+
+
+def test_what_cannot_hear_of_progress_is_refused_by_name() -> None:
+    idle_scenario = idle.Scenario(tp.Board.load("toy"), idle.TimerLoad(), duration_s=0.1)
+    with pytest.raises(tp.ConfigError, match="progress=3 cannot be called"):
+        TABLET.run("full", progress=3)  # type: ignore[arg-type]
+    with pytest.raises(tp.ConfigError, match="progress=3 cannot be called"):
+        idle_scenario.run("menu", progress=3)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("given", [3, "abc", None, [3]])
+def test_what_is_no_work_is_refused_by_name(given: Any) -> None:
+    with pytest.raises(tp.ConfigError, match="work"):
+        by_hand(work=given)
+    with pytest.raises(tp.ConfigError, match="workload"):
+        idle.Scenario(tp.Board.load("toy"), given)
+
+
+def test_a_name_in_place_of_a_population_is_refused_as_a_whole() -> None:
+    with pytest.raises(tp.ConfigError, match="population='nexus-10' is no Population"):
+        Scenario(tp.Board.load("nexus-10"), "nexus-10")  # type: ignore[arg-type]
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    board = tp.Board.load("toy")
+    plain = Scenario(
+        board,
+        [TaskGroup(name="other", count=2, wakes_at_us=2.5)],
+        cpus=2,
+        since_tick_us=0.5,
+        attempts=2,
+        costs={"visit_cycles": 300},
+        work=[WorkItem(queued_at_us=1.5, runs_us=3)],
+        opp_khz=1_000_000,
+        steal=False,
+        slice_us=50,
+    )
+    same = Scenario(
+        board,
+        [TaskGroup(name="other", count=np.int64(2), wakes_at_us=np.float32(2.5))],
+        cpus=np.int32(2),
+        since_tick_us=np.float32(0.5),
+        attempts=np.uint8(2),
+        costs={"visit_cycles": np.int64(300)},
+        work=[WorkItem(queued_at_us=np.float32(1.5), runs_us=np.int64(3))],
+        opp_khz=np.int64(1_000_000),
+        steal=np.False_,
+        slice_us=np.int64(50),
+    )
+    assert same == plain
+    assert repr(same) == repr(plain)
+    runs = same.run("p1", runs=np.int64(2), seed=np.uint64(3), first=np.int8(1))
+    assert runs == plain.run("p1", runs=2, seed=3, first=1)
+    assert repr(runs) == repr(plain.run("p1", runs=2, seed=3, first=1))
+    assert runs.timeline(np.int64(1)) == plain.timeline("p1", seed=3, replicate=2)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["cpus", "since_tick_us", "timeout_ms", "attempts", "retry_gap_us", "slice_us", "opp_khz", "steal"],
+)
+@pytest.mark.parametrize("given", [np.array([1]), np.array(1), np.array([1, 2])])
+def test_an_array_is_no_number_and_the_error_names_the_parameter(name: str, given: Any) -> None:
+    with pytest.raises(tp.ConfigError, match=f"^{name}=array"):
+        by_hand(**{name: given})
+
+
+@pytest.mark.parametrize("given", [True, np.True_])
+@pytest.mark.parametrize("name", ["cpus", "since_tick_us", "attempts", "opp_khz"])
+def test_a_truth_value_is_no_number(name: str, given: Any) -> None:
+    with pytest.raises(tp.ConfigError, match=rf"^{name}=(np\.)?True"):
+        by_hand(**{name: given})
+
+
+def test_results_refuse_attributes_that_they_do_not_have() -> None:
+    runs = TABLET.run("full")
+    for result in (runs, runs.timeline(0)):
+        with pytest.raises(AttributeError):
+            result.elapsed = 3  # type: ignore[attr-defined]

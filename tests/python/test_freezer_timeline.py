@@ -63,7 +63,7 @@ def test_the_time_of_intervals_is_the_busy_time(timeline: Timeline) -> None:
         assert (ran["end_us"] > ran["start_us"]).all()
         assert IDLE not in set(ran["entity"])
         busy_us = (ran["end_us"] - ran["start_us"]).sum()
-        assert busy_us == pytest.approx(runs.cpu_busy_ns[0, cpu] / 1000)
+        assert busy_us == pytest.approx((runs.freeze_cpu_busy_ns + runs.thaw_cpu_busy_ns)[0, cpu] / 1000)
     assert WALKER in set(timeline.intervals(0)["entity"])
 
 

@@ -6,15 +6,16 @@ import json
 import re
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from torpor import ConfigError, cli
-from torpor.freezer import Capture, validate_captures
+from torpor.freezer import Capture, _trace_cycles, validate_captures
 from torpor.freezer import _capture_scenario as scenarios
 from torpor.freezer.capture_fit import fit_four_cpus, fit_one_cpu
-from torpor.freezer.validate import FULL, HEAD
+from torpor.freezer.validate import FULL, HEAD, HEAD_NONE
 from torpor.freezer.validate_report import CaptureResult, Quantity, ValidateReport
 
 DATA = Path(__file__).parents[1] / "data"
@@ -24,7 +25,8 @@ ERRORS = DATA / "freezer-x86-1cpu-errors"
 
 MIXES = ("frozen", "mixed", "woken")
 PHASES = ("user loop", "kernel loop", "thaw", "total")
-TRUTH_DIFFERS = "figures of truth.json that differ from trace and log"
+NO_TIMES = "logs, series with no untraced cycles to judge"
+TRUTH_DIFFERS = "truth.json, figures that differ from trace and log"
 
 
 def _whole_capture(folder):
@@ -86,7 +88,7 @@ def test_every_limit_is_kept(folder):
     assert report.missed == (), report.to_text()
     assert report.all_ok
     judged = [q.section for q in report.captures[0].quantities if q.ok]
-    assert (judged.count("time"), judged.count("control"), judged.count("switch")) == (12, 2, 4)
+    assert (judged.count("time"), judged.count("control"), judged.count("switch")) == (12, 2, 3)
 
 
 @pytest.mark.parametrize("mix", MIXES)
@@ -215,6 +217,36 @@ def test_switches_of_a_cycle_are_predicted_within_five(result):
         assert abs(cycle.predicted - cycle.recorded) <= 5
 
 
+def test_few_switches_of_a_freeze_are_printed_and_not_judged(result):
+    quantity = result.find("woken N=50", "switches, freeze")
+    assert (quantity.recorded, quantity.predicted, quantity.ok) == (61, 58, None)
+    text = " ".join(ValidateReport((result,)).to_text().split())
+    assert "a freeze of fewer than 100 switches is printed and not judged" in text
+
+
+@pytest.mark.parametrize(("recorded", "ok"), [(8, None), (99, None), (100, False)])
+def test_many_switches_of_a_freeze_are_judged_though_few_are_predicted(folder, monkeypatch, recorded, ok):
+    finish = _trace_cycles._Counting.finish
+    monkeypatch.setattr(
+        _trace_cycles._Counting, "finish", lambda *args: replace(finish(*args), switches_freeze=recorded)
+    )
+    quantity = validate_captures(folder).captures[0].find("woken N=50", "switches, freeze")
+    assert (quantity.recorded, quantity.ok) == (recorded, ok)
+
+
+def test_what_busy_tasks_make_unmodelled_is_told(copy):
+    told = "With busy tasks neither the kernel loop nor the thaw is modelled"
+    assert told not in " ".join(validate_captures(copy).to_text().split())
+    log = gzip.decompress((copy / "freeze_mixed_50.dmesg.txt.gz").read_bytes()).decode()
+    log = log.replace("mixed N=50 ", "mixed N=50 busy=4 ")
+    (copy / "freeze_busy_4.dmesg.txt.gz").write_bytes(gzip.compress(log.encode()))
+    report = validate_captures(copy)
+    assert told in " ".join(report.to_text().split())
+    busy = [q for q in report.captures[0].quantities if q.series == "mixed N=50 busy=4"]
+    assert {q.what for q in busy if q.section == "time"} == set(PHASES)
+    assert all(q.ok is None for q in busy if q.section == "time")
+
+
 def test_errors_that_programs_see_are_predicted_for_freeze_and_thaw():
     errors = validate_captures(ERRORS).captures[0]
     for where, count in (("epoll (freeze)", 5), ("sigtw (thaw)", 5), ("other sites", 0)):
@@ -287,14 +319,94 @@ def test_without_a_third_task_count_no_time_is_judged():
     report = validate_captures(SMALL)
     assert report.all_ok
     judged = {q.section for q in report.captures[0].quantities if q.ok is not None}
-    assert judged == {"count", "sleep", "switch", "control"}
+    assert judged == {"capture", "count", "sleep", "control"}
+    assert report.to_text().endswith(
+        "no times judged: freezer-x86-1cpu (no task count is larger than the fitted ones)"
+    )
     assert "No task count is larger than the fitted ones" in report.to_text()
 
 
 def test_without_untraced_cycles_only_counts_are_compared():
     report = validate_captures(ERRORS)
-    assert {q.section for q in report.captures[0].quantities} == {"count"}
+    assert {q.section for q in report.captures[0].quantities} == {"capture", "count"}
     assert "costs cannot be fitted" in report.to_text()
+
+
+def test_a_capture_that_was_never_timed_is_fine_but_not_all_of_it():
+    report = validate_captures(ERRORS)
+    assert report.all_ok
+    assert report.to_text().endswith(
+        "limits kept; no times judged: freezer-x86-1cpu-errors (it was recorded without untraced cycles)"
+    )
+    assert NO_TIMES not in {q.name for q in report.captures[0].quantities}
+
+
+def test_a_capture_that_has_lost_its_logs_is_a_miss(copy):
+    for path in copy.glob("freeze_*.dmesg.txt.gz"):
+        path.unlink()
+    report = validate_captures(copy)
+    assert [q.name for q in report.missed] == [NO_TIMES]
+    assert not report.all_ok
+    assert report.to_text().endswith(
+        f"missed: copy: {NO_TIMES}; no times judged: copy (9 series without log)"
+    )
+    assert report.to_json()["captures"][0]["untimed"] == "9 series without log"
+
+
+def test_one_lost_log_is_a_miss_too(copy):
+    (copy / "freeze_mixed_1000.dmesg.txt.gz").unlink()
+    report = validate_captures(copy)
+    assert [q.name for q in report.missed] == [NO_TIMES]
+    assert "No untraced cycles to judge: mixed N=1000." in report.to_text()
+
+
+def test_lost_logs_of_a_clock_that_does_not_repeat_are_no_miss(copy):
+    _edit_truth(copy, clock="host time")
+    (copy / "freeze_mixed_1000.dmesg.txt.gz").unlink()
+    report = validate_captures(copy)
+    assert report.all_ok
+    assert report.to_text().endswith("no times judged: copy (its clock does not repeat)")
+
+
+def test_a_cycle_that_failed_by_the_truth_is_a_miss(copy):
+    truth = json.loads((copy / "truth.json").read_text())
+    truth["untraced_and_traced_cycles"][0]["err"] = -16
+    _edit_truth(copy, **truth)
+    report = validate_captures(copy)
+    assert [q.name for q in report.missed] == [TRUTH_DIFFERS]
+    assert "truth.json says -16, a failed cycle" in report.to_text()
+
+
+def test_a_tie_between_durations_is_told_with_the_error_against_the_shorter_one(result):
+    text = " ".join(ValidateReport((result,)).to_text().split())
+    assert (
+        "A tie: frozen N=1000, user loop: as many cycles (2 of 4) took 2351 to 2376 us as those that make "
+        "the figure; against them the model is off by +11.5 %." in text
+    )
+
+
+def test_the_size_of_the_control_is_said_to_depend_on_what_no_capture_tells(result):
+    text = " ".join(ValidateReport((result,)).to_text().split())
+    assert "depends on resig_cycles, the cost of a repeated request, which no capture identifies" in text
+
+
+def test_the_footnote_on_fitted_times_stands_only_where_some_are(copy, folder):
+    assert "Fitted: the costs" in validate_captures(folder).to_text()
+    _edit_truth(copy, clock="host time")
+    assert "Fitted: the costs" not in validate_captures(copy).to_text()
+
+
+@pytest.mark.parametrize("other", ["", "../copy", "../link"])
+def test_a_capture_given_twice_is_refused(copy, tmp_path, other):
+    (tmp_path / "link").symlink_to(copy)
+    with pytest.raises(ConfigError, match="is given twice"):
+        validate_captures([copy, copy / other])
+
+
+def test_what_is_judged_of_the_capture_as_a_whole_has_a_table_of_its_own(result):
+    assert all(q.series for q in result.quantities)
+    whole = next(table for table in ValidateReport((result,)).tables() if "as a whole" in table.title)
+    assert [row[:2] for row in whole.rows] == [tuple(TRUTH_DIFFERS.split(", ")), tuple(NO_TIMES.split(", "))]
 
 
 def test_times_of_a_clock_that_does_not_repeat_are_printed_and_not_judged(copy):
@@ -318,9 +430,37 @@ def test_a_shared_clock_predicts_what_the_closed_form_says_and_is_given_the_thaw
     assert limits == [25.0, 10.0]
     assert shared.find("woken N=1000", "thaw, given its switches").limit_pct == 25.0
     assert shared.find("woken N=1000", "total, given its switches").limit_pct is None
-    assert not [q for q in shared.quantities if q.section == "control"]
     assert all(q.ok is None for q in shared.quantities if q.section in ("sleep", "switch"))
     assert "share one clock" in report.to_text()
+
+
+def test_a_thaw_that_is_given_its_switches_is_no_prediction_and_the_word_is_explained(copy):
+    _edit_truth(copy, cpus=2)
+    report = validate_captures(copy)
+    shared = report.captures[0]
+    for phase in ("thaw", "total"):
+        assert shared.find("woken N=1000", f"{phase}, given its switches").basis == "given"
+        assert shared.find("woken N=50", f"{phase}, given its switches").basis == "fitted"
+    assert shared.find("woken N=1000", "user loop").basis == "predicted"
+    text = " ".join(report.to_text().split())
+    assert "Given: no prediction, but a closed form with fitted costs that was given the recorded" in text
+
+
+def test_nothing_of_one_cpu_is_given(result):
+    assert "given" not in {q.basis for q in result.quantities}
+    assert "Given:" not in ValidateReport((result,)).to_text()
+
+
+def test_a_walker_at_the_head_of_the_queue_is_printed_for_a_shared_clock_and_not_judged(copy):
+    _edit_truth(copy, cpus=2)
+    report = validate_captures(copy)
+    shared = report.captures[0]
+    controls = [q for q in shared.quantities if q.section == "control"]
+    assert {q.series for q in controls} == {f"{mix} N={n}" for mix in MIXES for n in (50, 200, 1000)}
+    assert {(q.what, q.ok) for q in controls} == {(f"user loop, {HEAD_NONE}", None)}
+    control = shared.find("woken N=1000", f"user loop, {HEAD_NONE}")
+    assert control.predicted != shared.find("woken N=1000", "user loop").predicted
+    assert "Several CPUs: not judged." in report.to_text()
 
 
 def test_json_has_the_common_shape(folder):

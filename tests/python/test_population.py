@@ -13,8 +13,10 @@ import pytest
 from torpor import _core
 from torpor.board import Board
 from torpor.distributions import Exponential, LogNormal, Uniform
-from torpor.freezer import _wchan, cases
+from torpor.freezer import _census, _wchan, cases
 from torpor.freezer.population import Population, TaskGroup
+from torpor.freezer.runs import Runs
+from torpor.freezer.scenario import Scenario
 from torpor.freezer.tasks import SITES
 
 NAMES = {kind.__name__: kind for kind in (Population, TaskGroup, LogNormal, Uniform, Exponential)}
@@ -116,11 +118,11 @@ class TestPopulation:
 
     def test_refuses_two_groups_of_one_name(self) -> None:
         message = refused(lambda: Population([TaskGroup(name="a"), TaskGroup(name="a")]))
-        assert message == "Population[1].name='a': one group for each name"
+        assert message == "Population[1].name='a': must be the name of one group only"
 
     def test_refuses_a_wait_for_nobody(self) -> None:
         client = TaskGroup(name="c", start="uninterruptible", waits_on="s")
-        assert "the name of a group: c" in refused(lambda: Population([client]))
+        assert "must name a group: c" in refused(lambda: Population([client]))
         assert "a group of at least one task" in refused(
             lambda: Population([client, TaskGroup(name="s", count=0)])
         )
@@ -167,7 +169,7 @@ class TestModifiers:
 
     def test_without_takes_a_group_away(self) -> None:
         assert "dead" not in MIXED.without("dead").names
-        assert "the name of a group" in refused(lambda: MIXED.without("server"))
+        assert "must name a group" in refused(lambda: MIXED.without("server"))
 
     @pytest.mark.parametrize("name", ["with_count", "without", "group"])
     def test_an_unknown_group_lists_the_known_ones(self, name: str) -> None:
@@ -237,6 +239,53 @@ class TestGenerate:
         woken = sum(group.count for group in population if group.site not in asleep)
         assert woken / 10_000 == pytest.approx(share, abs=0.015)
 
+    @pytest.mark.parametrize("policy", ["v3.12", "v6.1", "v6.7"])
+    @pytest.mark.parametrize("share", [0.0, 0.25, 1.0])
+    def test_every_kernel_from_3_12_on_wakes_the_share_that_was_asked_for(
+        self, policy: str, share: float
+    ) -> None:
+        population = Population.generate(tasks=2000, woken_share=share, kfreezable=0, knofreeze=0)
+        woken = sum(group.count for group in population if group.site in WOKEN)
+        runs = Scenario(Board.load("toy"), population, bound=False).run(policy, threads=1)
+        assert runs.freeze_task_switch_ins.tolist() == [woken]
+        assert woken / 2000 == pytest.approx(share, abs=0.03)
+
+    def test_of_text_is_the_same_as_of_parameters(self) -> None:
+        text = "generate(tasks=300, woken_share=0.5, seed=3, zombies=4, kfreezable=0, knofreeze=0)"
+        assert Population.from_text(text) == Population.generate(
+            tasks=300, woken_share=0.5, seed=3, zombies=4, kfreezable=0, knofreeze=0
+        )
+        assert Population.from_text(" generate() ") == Population.generate()
+
+    @pytest.mark.parametrize("quote", ["", "'"])
+    def test_of_text_may_draw_the_end_of_waits(self, quote: str) -> None:
+        drawn = f"{quote}uniform(low_us=0, high_us=5){quote}"
+        population = Population.from_text(f"generate(d_tails=2, d_ends_us={drawn})")
+        assert population.group("d-tail").d_ends_us == Uniform(low_us=0, high_us=5)
+
+    @pytest.mark.parametrize(
+        ("text", "message"),
+        [
+            ("generate", "write it as generate(parameter=value, ...); parameters are tasks, seed"),
+            ("tasks=3", "write it as generate(parameter=value, ...)"),
+            ("generate(3)", "write it as generate(parameter=value, ...)"),
+            ("generate(tasks=x)", "write it as generate(parameter=value, ...)"),
+            ("generate(**{})", "write it as generate(parameter=value, ...)"),
+            ("generate(tasks=3", "write it as generate(parameter=value, ...)"),
+            ("generate(tasks=1\0)", "write it as generate(parameter=value, ...)"),
+            (5, "population 5: write it as generate(parameter=value, ...)"),
+            ("draw(tasks=3)", "nothing is called 'draw'; write it as generate(parameter=value, ...)"),
+            ("generate(task=3)", "no parameter 'task': it has tasks, seed, woken_share, zombies"),
+            ("generate(task=3)", "d_tails, d_ends_us; did you mean tasks?"),
+            ("generate(tasks=1, tasks=2)", "each parameter once"),
+            ("generate(tasks=1.5)", "tasks=1.5: must be a whole number"),
+            ("generate(woken_share=2)", "woken_share=2: must be 0 to 1"),
+            ("generate(d_ends_us=gauss())", "unknown distribution 'gauss'"),
+        ],
+    )
+    def test_of_text_says_what_is_wrong(self, text: str, message: str) -> None:
+        assert message in refused(lambda: Population.from_text(text))
+
     @pytest.mark.parametrize(
         ("name", "value"),
         [
@@ -253,6 +302,7 @@ class TestGenerate:
 
 
 PINNED = [383, 222, 84]
+WOKEN = ("epoll", "poll", "select", "inet_socket", "pipe", "other")
 
 
 class TestCensus:
@@ -286,6 +336,34 @@ class TestCensus:
             TaskGroup(name="uninterruptible", count=1, start="uninterruptible"),
         ]
 
+    def test_describes_tasks_in_d_whose_wait_ends(self, tmp_path: Path) -> None:
+        text = (
+            "name,site,count,start,d_ends_us,wakes_at_us,waits_on,freeze_run_cycles\n"
+            'disk,other,3,uninterruptible,"uniform(low_us=0, high_us=900)",,,\n'
+            "page,other,1,uninterruptible,2500.5,,,\n"
+            "client,other,2,uninterruptible,,,daemon,\n"
+            "daemon,epoll,1,,,exponential(mean_us=9),,70000\n"
+        )
+        assert list(self.read(tmp_path, text)) == [
+            TaskGroup(
+                name="disk", count=3, start="uninterruptible", d_ends_us=Uniform(low_us=0, high_us=900)
+            ),
+            TaskGroup(name="page", start="uninterruptible", d_ends_us=2500.5),
+            TaskGroup(name="client", count=2, start="uninterruptible", waits_on="daemon"),
+            TaskGroup(
+                name="daemon", site="epoll", wakes_at_us=Exponential(mean_us=9), freeze_run_cycles=70_000
+            ),
+        ]
+
+    def test_the_end_of_a_wait_in_d_is_when_the_freeze_ends(self, tmp_path: Path) -> None:
+        def freeze(ends_us: str) -> Runs:
+            text = f"site,count,start,d_ends_us\nfutex,5,,\nother,1,uninterruptible,{ends_us}\n"
+            return Scenario(Board.load("toy"), self.read(tmp_path, text), bound=False).run("v6.1", threads=1)
+
+        assert freeze("30000").frozen.tolist() == [True]
+        assert freeze("30000").user_elapsed_ns[0] >= 30_000_000 > freeze("2000").user_elapsed_ns[0]
+        assert freeze("").frozen.tolist() == [False]
+
     def test_a_name_column_tells_equal_sites_apart(self, tmp_path: Path) -> None:
         population = self.read(tmp_path, "site,count,name\nfutex,4,apps\nfutex,5,system\n")
         assert population.names == ("apps", "system")
@@ -293,13 +371,13 @@ class TestCensus:
     @pytest.mark.parametrize(
         ("text", "line", "message"),
         [
-            ("", "", "has no header, limit: a header 'site,count'"),
-            ("# nothing\n", "", "has no header"),
-            ("site,count\n", "", "has no rows"),
+            ("", "", "the census has no header line; expected a line such as 'site,count'"),
+            ("# nothing\n", "", "the census has no header line"),
+            ("site,count\n", "", "no row below its header; expected a line such as 'site,count' and below"),
             ("futex,40\n", ":1", "header: unknown column 'futex', limit: site, count, name"),
             ("site,count,sites\n", ":1", "header: unknown column 'sites'"),
             ("site,site,count\n", ":1", "column 'site' is there twice"),
-            ("site,kind\n", ":1", "lacks the column 'count'"),
+            ("site,kind\n", ":1", "the header has no column 'count'; expected a line such as 'site,count'"),
             ("site,count\nfutex\n", ":2", "row has 1 cells, limit: 2"),
             ("site,count\nfutex,4,5\n", ":2", "row has 3 cells, limit: 2"),
             ("site,count\n\nfutx,4\n", ":3", "site: value 'futx', limit: binder, epoll, select"),
@@ -312,6 +390,27 @@ class TestCensus:
             ("site,count,kind\nfutex,4,kernel\n", ":2", "kind: value 'kernel', limit: user, kfreezable"),
             ("site,count,threads\nfutex,4,0\n", ":2", "Expected `int` >= 1"),
             ("site,count,nfds\nfutex,4,3\n", ":2", "nfds: value 3, limit: only with site = select or poll"),
+            (
+                "site,count,d_ends_us\nfutex,4,9\n",
+                ":2",
+                "d_ends_us: value 9.0, limit: only with start = ",
+            ),
+            ("site,count,wakes_at_us\nfutex,4,x\n", ":2", "wakes_at_us: value 'x', limit: microseconds"),
+            ("site,count,wakes_at_us\nfutex,4,nan\n", ":2", "wakes_at_us: value nan, limit: microseconds"),
+            ("site,count,wakes_at_us\nfutex,4,-3\n", ":2", "wakes_at_us: value -3.0, limit: microseconds"),
+            (
+                "site,count,wakes_at_us\nfutex,4,uniform(low_us=0, high_us=5)\n",
+                ":2",
+                "row has 4 cells, limit: 3, as the header has, and quotes around a cell with commas in it",
+            ),
+            (
+                "site,count,start,waits_on\nfutex,4,,\nother,1,uninterruptible,fuse\n",
+                ":3",
+                "waits_on: value 'fuse', limit: must name a group: futex, uninterruptible",
+            ),
+            ("site,count,freeze_run_cycles\nfutex,4,1e3\n", ":2", "a whole number, 0 to 1000000000000"),
+            ("site,count,freeze_run_cycles\nfutex,4,1000000000001\n", ":2", "`int` <= 1000000000000"),
+            ("site,count,forks_at_us\nfutex,4,1\n", ":1", "waits_on, freeze_run_cycles"),
             ("site,count\nfutex,4\nepoll,1\nfutex,5\n", ":4", "value 'futex' is already on line 2"),
             (b"site,count\n\xff\xfe,4\n", "", "cannot be read as UTF-8 text"),
         ],
@@ -417,8 +516,12 @@ class TestWaitChannels:
             (["PID COMMAND WCHAN", "7 a b"], "column COMMAND has spaces, limit: the last column"),
             (["PID WCHAN", "x ep_poll"], "wait channels:2: value 'x ep_poll'"),
             (["futex_"], "value 'futex_' is cut, limit: whole names, as ps prints with wchan:40"),
-            ([], "wait channels: value has no tasks, limit: at least one"),
-            (["PID WCHAN"], "value has no tasks"),
+            ([], "wait channels: no tasks in it; expected wait channels line by line, such as 'ep_poll'"),
+            (["PID WCHAN"], "no tasks in it"),
+            (["1 2"], "wait channels:1: '2' stands where a wait channel should, expected a name"),
+            (["ep_poll"] * 70_000 + ["1 2"], "wait channels:70001: '2' stands"),
+            (["ep_poll", "PID WCHAN", "ep_poll"], "wait channels:3: value 'ep_poll'"),
+            ("ep_poll\n" + "x" * 70_000, "wait channels:2: the line has more than 65536 characters"),
             ([7], "value 7, limit: a line of text"),
             (7, "value 7, limit: a path, text or lines of text"),
             ("no/such/file", "no/such/file: cannot be read as UTF-8 text: No such file"),
@@ -434,6 +537,33 @@ class TestWaitChannels:
         assert "max_hidden=2: must be 0 to 1" in refused(
             lambda: Population.from_wait_channels(["ep_poll"], max_hidden=2)
         )
+
+    def test_are_counted_across_the_pieces_of_a_long_file(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(_census, "_PIECE", 50)
+        monkeypatch.setattr(_census, "_REMEMBERED", 2)
+        (tmp_path / "ps").write_text(PS * 3)
+        population = Population.from_wait_channels(tmp_path / "ps")
+        once = Population.from_wait_channels(PS)
+        assert population.groups == tuple(replace(group, count=3 * group.count) for group in once)
+        assert population.notes[0].startswith("3 tasks sleep in odd_wait")
+
+    def test_mean_by_the_heading_above_them(self) -> None:
+        lines = ["PID WCHAN", "7 ep_poll", "WCHAN PID", "ep_poll 7", "ep_poll 8"]
+        assert Population.from_wait_channels(lines).group("epoll").count == 3
+
+    def test_many_counted_kernel_threads_take_no_longer_than_one(self) -> None:
+        assert Population.from_wait_channels(["10000000 kswapd"]).group("kfreezable").count == 10**7
+
+    def test_unknown_ones_are_named_up_to_a_limit(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        lines = [f"wait_{i}" for i in range(30)] + ["wait_7"]
+        notes = Population.from_wait_channels(lines).notes
+        assert notes[0] == "2 tasks sleep in wait_7, which is in no table: counted as other"
+        assert notes[20:] == ("10 tasks sleep in 10 more such channels: counted as other",)
+        monkeypatch.setattr(_census, "_MOST_CHANNELS", 20)
+        message = refused(lambda: Population.from_wait_channels(lines))
+        assert message == "wait channels:21: more than 20 different wait channels: no kernel has so many"
 
     def test_a_few_hidden_ones_are_noted(self) -> None:
         population = Population.from_wait_channels(["19 ep_poll", "1 0"])
@@ -512,7 +642,9 @@ class TestProc:
         )
 
     def test_refuses_a_folder_without_tasks(self, tmp_path: Path) -> None:
-        assert "value has no tasks" in refused(lambda: Population.from_proc(tmp_path))
+        assert "no tasks in it: expected folders PID/task/TID" in refused(
+            lambda: Population.from_proc(tmp_path)
+        )
 
 
 @pytest.mark.parametrize("name", sorted(cases.CASES))

@@ -97,7 +97,12 @@ void Model::Play::end_cgroup1_pass() {
     ++tries_;
     if (bounding_ ? now_ns_ >= deadline_ns() : tries_ == cgroup.tries) return finish(Outcome::failed);
     walk_ = Walk::cgroup1_write;
-    cgroup.poll_us == 0 && !bounding_ ? begin_pass() : sleep_or_yield();
+    if (cgroup.poll_us > 0 || bounding_) return sleep_or_yield();
+    // The writer is in user space between two tries, where it gives way to what waits.
+    if (!scheduler_.has_waiting(walker_cpu_)) return begin_pass();
+    walking_ = false;
+    next_ = Next::pass;
+    scheduler_.yield_to_tail(walker_cpu_);
 }
 
 void Model::Play::end_loop() {
@@ -180,9 +185,9 @@ bool Model::Play::wait_for_notification() {
     if (pending_ == 0) {
         std::int64_t work_done_ns = 0;
         if (in_kernel_loop() && work_is_active()) {
-            for (const auto& [queued_ns, done_ns] : world_.work) {
-                if (queued_ns - begun_ns_ < kernel_loop_at_ns_)
-                    work_done_ns = std::max(work_done_ns, done_ns - begun_ns_);
+            for (const Work& item : world_.work) {
+                if (item.queued_ns - begun_ns_ <= kernel_loop_at_ns_)
+                    work_done_ns = std::max(work_done_ns, item.queued_ns + item.runs_ns - begun_ns_);
             }
         }
         if (work_done_ns <= now_ns_) {
@@ -195,15 +200,16 @@ bool Model::Play::wait_for_notification() {
 }
 
 /// The first instant at which the test for the timeout holds: the jiffy is past the last one. The bound knows
-/// no timeout.
+/// no timeout, but an end: when nothing is left that could still freeze a task.
 std::int64_t Model::Play::deadline_ns() const {
-    if (bounding_) return kNever;
+    if (bounding_) return bound_deadline_ns_;
     return (end_jiffy_ + 1) * tick_.period_ns - tick_.since_tick_ns;
 }
 
 bool Model::Play::work_is_active() const {
-    for (const auto& [queued_ns, done_ns] : world_.work) {
-        if (queued_ns - begun_ns_ < kernel_loop_at_ns_ && done_ns - begun_ns_ > now_ns_) return true;
+    for (const Work& item : world_.work) {
+        const std::int64_t queued_ns = item.queued_ns - begun_ns_;
+        if (queued_ns <= kernel_loop_at_ns_ && queued_ns + item.runs_ns > now_ns_) return true;
     }
     return false;
 }

@@ -54,9 +54,12 @@ void Model::Play::handle(const sched::Event& event) {
     }
 }
 
+void Model::Play::got_cpu(sched::Entity entity, int cpu) {
+    tell(TimelineKind::run, cpu, entity == walker_ ? kWalkerEntity : entity);
+}
+
 std::int64_t Model::Play::run_length(sched::Entity entity, int cpu) {
     if (entity == walker_) {
-        tell(TimelineKind::run, cpu, kWalkerEntity);
         walker_cpu_ = cpu;
         price_ = &prices_.walker(cpu);
         switch (next_) {
@@ -73,7 +76,6 @@ std::int64_t Model::Play::run_length(sched::Entity entity, int cpu) {
                 return report() ? sched::kLeaves : sched::kUnbounded;
         }
     }
-    tell(TimelineKind::run, cpu, entity);
     const auto number = static_cast<std::uint32_t>(entity);
     Task& task = at(number);
     const BurstPrices& burst = prices_.burst(cpu, task.group);
@@ -132,12 +134,20 @@ void Model::Play::thaw_task(std::uint32_t number) {
 
 void Model::Play::make_runnable(std::uint32_t number, int waker) {
     at(number).state = State::runnable;
+    at(number).flags += kOneWakeup;
     ++wakeups_;
     scheduler_.make_ready(entity_of(number), waker);
 }
 
 void Model::Play::wait_ends(std::uint32_t number) {
     if (at(number).state == State::uninterruptible) make_runnable(number, sched::kNoCpu);
+}
+
+/// Whether a task that somebody else wakes out of its site finds the freezing condition there by itself.
+bool Model::Play::finds_freezing(const Task& task) const {
+    const bool in_helper =
+        task.state == State::skipped || task.handling == Handling::skip || task.handling == Handling::request;
+    return in_helper && task.kind == Kind::user;
 }
 
 /// Somebody else wakes a task. One that sleeps where its kernel would skip it finds the freezing condition by
@@ -147,9 +157,7 @@ void Model::Play::wake_up(std::uint32_t number) {
     switch (task.state) {
         case State::blocked:
         case State::skipped:
-            if (task.handling == Handling::skip || task.handling == Handling::request) {
-                task.flags |= kFreezes | kWoken;
-            }
+            if (finds_freezing(task)) task.flags |= kFreezes | kWoken;
             return make_runnable(number, sched::kNoCpu);
         case State::marked:
         case State::frozen:
@@ -183,7 +191,7 @@ void Model::Play::start_replies(std::uint32_t server, int cpu) {
         RunningDependency& dependency = dependencies_[i];
         if (dependency.what.server != server || dependency.what.left_cycles < 0) continue;
         const std::int64_t left_ns =
-            sched::cycles_to_ns(dependency.what.left_cycles, scheduler_.spec(cpu).freq_hz);
+            sched::cycles_to_ns(dependency.what.left_cycles, scheduler_.spec(cpu).rate_hz());
         dependency.since_ns = now_ns_;
         dependency.reply =
             events_.schedule(time_from_ns(now_ns_ + left_ns), {kReply, static_cast<std::int32_t>(i)});
@@ -194,19 +202,25 @@ void Model::Play::stop_replies(std::uint32_t server, int cpu) {
     for (RunningDependency& dependency : dependencies_) {
         if (dependency.what.server != server || !events_.cancel(dependency.reply)) continue;
         const Cycles done =
-            Frequency::hz(scheduler_.spec(cpu).freq_hz) * from_ns(now_ns_ - dependency.since_ns);
+            Frequency::hz(scheduler_.spec(cpu).rate_hz()) * from_ns(now_ns_ - dependency.since_ns);
         dependency.what.left_cycles = std::max<std::int64_t>(dependency.what.left_cycles - done.count(), 0);
     }
 }
 
 void Model::Play::reply(std::size_t index) {
     dependencies_[index].what.left_cycles = -1;
+    if (!bounding_) replied_[index] = true;
     const std::uint32_t client = dependencies_[index].what.client;
     wait_ends(client);
     Task& task = at(client);
     if ((task.flags & kSpins) == 0) return;
     task.flags = (task.flags & ~kSpins) | kComputes;
-    if ((task.flags & kAsked) != 0) cut_if_running(client);
+    const int cpu = scheduler_.cpu_of(entity_of(client));
+    if ((task.flags & kAsked) != 0) {
+        cut_if_running(client);
+    } else if (cpu != sched::kNoCpu) {
+        start_replies(client, cpu);
+    }
 }
 
 /// The interrupt that asks a running task takes it out of user mode at once: it goes on with its freeze

@@ -36,6 +36,7 @@ class Model::Play {
 
     // What the scheduler asks for.
     std::int64_t now_ns() const { return now_ns_; }
+    void got_cpu(sched::Entity entity, int cpu);
     std::int64_t run_length(sched::Entity entity, int cpu);
     void run_done(sched::Entity entity, int cpu);
     void run_stopped(sched::Entity entity, int cpu);
@@ -87,16 +88,23 @@ class Model::Play {
         std::int64_t since_ns{0};
         engine::EventHandle reply{};
     };
+    struct Work {
+        std::int64_t queued_ns{0};
+        std::int64_t runs_ns{0};
+    };
     struct World {
         std::int64_t since_tick_ns{0};
         std::int64_t wakeup_at_ns{kNever};
-        std::vector<std::pair<std::int64_t, std::int64_t>> work;  // queued, done
+        std::vector<Work> work;
     };
     static constexpr std::int64_t kNever = std::int64_t{1} << 62;
 
     // attempt.cpp
     void draw_world(StreamKey key);
+    std::int64_t serial_work_ns() const;
     void begin_attempt(std::int64_t at_ns);
+    bool is_held(const Work& item) const;
+    void release_held_work(std::int64_t at_ns);
     void place_running_tasks();
     void freeze(std::int64_t at_ns, const Sleep& sleep);
     void thaw();
@@ -117,6 +125,7 @@ class Model::Play {
     void handle(const sched::Event& event);
     void make_runnable(std::uint32_t task, int waker);
     void wait_ends(std::uint32_t task);
+    bool finds_freezing(const Task& task) const;
     void wake_up(std::uint32_t task);
     void fork(std::uint32_t parent);
     void reply(std::size_t dependency);
@@ -188,6 +197,8 @@ class Model::Play {
     StreamKey key_{};
     World world_;
     std::int64_t begun_ns_{0};  // of the attempt
+    std::int64_t attempt_{1};
+    std::vector<bool> replied_;  // by dependency
     bool may_fork_{false};
 
     // The attempt; times from its start, in the thaw from the start of that.
@@ -217,7 +228,9 @@ class Model::Play {
     bool kernel_loop_begun_{false};
     std::int64_t kernel_loop_at_ns_{0};
     Sleep sleep_;
-    bool bounding_{false};  // this freeze only works out the bound
+    bool bounding_{false};       // this freeze only works out the bound
+    std::int64_t serial_ns_{0};  // all bursts of a freeze, one after the other on the slowest CPU
+    std::int64_t bound_deadline_ns_{0};
     std::optional<BackoffState> backoff_;
     std::optional<RandomStream> range_stream_;
     std::int64_t sleep_began_ns_{0};

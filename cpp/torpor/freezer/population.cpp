@@ -64,16 +64,16 @@ Population::Population(const Scenario& scenario, Version version) : scenario_{sc
     tasks_ = listed_;
 }
 
-void Population::draw(StreamKey key) {
-    if (scenario_.order == Order::shuffled) place(key);
+void Population::draw(StreamKey key, engine::StopCheck& stop) {
+    if (scenario_.order == Order::shuffled) place(key, stop);
     for (std::size_t i = 0; i < tasks_.size(); ++i) {
         tasks_[i].next = i + 1 == tasks_.size() ? kNoTask : static_cast<std::uint32_t>(i + 1);
     }
-    if (timed_) draw_events(key);
+    if (timed_) draw_events(key, stop);
     find_dependencies();
 }
 
-void Population::place(StreamKey key) {
+void Population::place(StreamKey key, engine::StopCheck& stop) {
     // From the listed order each time, so that a replicate does not depend on the one before it.
     shuffled_ = units_;
     std::vector<Unit>& units = shuffled_;
@@ -81,9 +81,11 @@ void Population::place(StreamKey key) {
     for (std::size_t i = units.size(); i > 1; --i) {
         const auto j = static_cast<std::size_t>(UniformInt{0, static_cast<std::int64_t>(i) - 1}(stream));
         std::swap(units[i - 1], units[j]);
+        stop.step();
     }
     std::uint32_t at = 0;
     for (const Unit& unit : units) {
+        stop.step();
         for (std::uint32_t i = unit.first; i < unit.first + unit.count; ++i) {
             place_of_[i] = at;
             tasks_[at++] = listed_[i];
@@ -91,7 +93,7 @@ void Population::place(StreamKey key) {
     }
 }
 
-void Population::draw_events(StreamKey key) {
+void Population::draw_events(StreamKey key, engine::StopCheck& stop) {
     events_.clear();
     for (std::size_t g = 0; g < scenario_.tasks.size(); ++g) {
         const TaskGroup& group = scenario_.tasks[g];
@@ -102,6 +104,7 @@ void Population::draw_events(StreamKey key) {
             for (std::int64_t i = 0; i < group.count; ++i) {
                 const std::uint32_t task = place_of_[first_of_group_[g] + static_cast<std::size_t>(i)];
                 events_.push_back({to_ns(sample_duration(*when, stream)), task, kind});
+                stop.step();
             }
         };
         draw_all(group.d_ends_ns, "d_ends", kWaitEnds);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "torpor/base/random.hpp"
+#include "torpor/engine/cancellation.hpp"
 #include "torpor/freezer/policy.hpp"
 #include "torpor/freezer/scenario.hpp"
 #include "torpor/sched/scheduler.hpp"
@@ -45,6 +46,7 @@ inline constexpr std::uint32_t kWoken = 32;     // woken while marked or frozen
 inline constexpr std::uint32_t kResleeps = 64;  // at thaw only looks at its condition again
 inline constexpr std::uint32_t kInterrupted = 128;
 inline constexpr std::uint32_t kForked = 256;
+inline constexpr std::uint32_t kOneWakeup = 1U << 16;  // the upper half counts wake-ups
 
 inline constexpr std::uint32_t kNoTask = ~std::uint32_t{0};
 
@@ -68,7 +70,7 @@ class Population {
     Population(const Scenario& scenario, Version version);
 
     /// What happens in one replicate: the list order, and every time drawn from the group's own streams.
-    void draw(StreamKey key);
+    void draw(StreamKey key, engine::StopCheck& stop);
 
     /// The tasks in list order, as they are at `at_ns` of the world: a wait that is over by then has ended.
     const std::vector<Task>& tasks() const { return tasks_; }
@@ -81,8 +83,8 @@ class Population {
         std::uint32_t first{0};
         std::uint32_t count{0};
     };
-    void place(StreamKey key);
-    void draw_events(StreamKey key);
+    void place(StreamKey key, engine::StopCheck& stop);
+    void draw_events(StreamKey key, engine::StopCheck& stop);
     void find_dependencies();
 
     const Scenario& scenario_;

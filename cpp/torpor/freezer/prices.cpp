@@ -9,12 +9,12 @@ PriceTable::PriceTable(const Scenario& scenario) : groups_{scenario.tasks.size()
     const Costs& costs = scenario.costs;
     for (const sched::Cpu& cpu : scenario.cpus) {
         const auto known = std::find_if(rows_.begin(), rows_.end(),
-                                        [&cpu](const Prices& row) { return row.freq_hz == cpu.freq_hz; });
+                                        [&cpu](const Prices& row) { return row.rate_hz == cpu.rate_hz(); });
         row_of_.push_back(static_cast<std::size_t>(known - rows_.begin()));
         if (known != rows_.end()) continue;
-        const auto ns = [&cpu](std::int64_t cycles) { return sched::cycles_to_ns(cycles, cpu.freq_hz); };
+        const auto ns = [&cpu](std::int64_t cycles) { return sched::cycles_to_ns(cycles, cpu.rate_hz()); };
         Prices row;
-        row.freq_hz = cpu.freq_hz;
+        row.rate_hz = cpu.rate_hz();
         row.visit_ns = ns(costs.visit_cycles) + costs.visit_stall_ns;
         row.visit_kernel_ns =
             ns(costs.visit_kernel_cycles.value_or(costs.visit_cycles)) + costs.visit_stall_ns;

@@ -21,7 +21,7 @@ struct Prices {
     std::int64_t user_loop_ns{0};
     std::int64_t kernel_loop_ns{0};
     std::int64_t thaw_ns{0};
-    std::int64_t freq_hz{0};
+    std::int64_t rate_hz{0};
 };
 
 /// Bursts of one group on the clock of one cluster.
@@ -31,7 +31,7 @@ struct BurstPrices {
     std::int64_t resleep_ns{0};
 };
 
-/// Every cost of a scenario for every CPU of it; CPUs of one frequency share a row.
+/// Every cost of a scenario for every CPU of it; CPUs of one rate share a row.
 class PriceTable {
   public:
     explicit PriceTable(const Scenario& scenario);

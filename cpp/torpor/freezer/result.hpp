@@ -32,6 +32,7 @@ struct Activity {
     /// Tasks woken: by the walker, by the end of a wait, by somebody else.
     std::int64_t wakeups{0};
     std::int64_t busy_ns{0};
+    std::vector<std::int64_t> cpu_busy_ns;  // the same per CPU
     double energy_mj{0.0};
 
     bool operator==(const Activity&) const = default;
@@ -73,8 +74,6 @@ struct Result {
     std::int64_t attempts{1};
     std::int64_t cycle_ns{0};
     double cycle_energy_mj{0.0};
-    /// Busy time per CPU, freeze and thaw of the last attempt.
-    std::vector<std::int64_t> cpu_busy_ns;
 
     bool operator==(const Result&) const = default;
 };
@@ -86,11 +85,18 @@ struct TaskOutcome {
     bool forked{false};
     /// State at the end of the freeze: "frozen", "skipped", "marked", or one in which it refused.
     std::string_view state;
+    /// And at the end of the thaw.
+    std::string_view state_after_thaw;
     std::int64_t frozen_ns{-1};
     std::int64_t reblocked_ns{-1};
+    /// Of the freeze.
     std::int64_t voluntary{0};
     std::int64_t involuntary{0};
+    /// Times that it was woken in freeze and thaw.
+    std::int64_t wakeups{0};
+    /// Whether the freeze interrupted its system call, and what becomes of the call.
     bool interrupted{false};
+    Interrupted call{Interrupted::never};
 };
 
 /// What a timeline tells; lanes are CPUs.

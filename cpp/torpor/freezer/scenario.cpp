@@ -110,7 +110,7 @@ void check_kernel(const Kernel& kernel) {
                               std::to_string(kernel.hz)};
     }
     within("kernel.timeout_ms", kernel.timeout_ms, 1, kLongestTimeoutMs);
-    within("kernel.wheel_extra", kernel.wheel_extra, 0, 2);
+    within("kernel.wheel_extra", kernel.wheel_extra, 0, 1);
 }
 
 void check_rules(const sched::Rules& rules) {
@@ -270,10 +270,10 @@ double longest_walk_ns(const Scenario& scenario) {
         cycles +=
             real(std::max<std::int64_t>(group.count, 1)) * (per_task + runs + real(group.reply_after_cycles));
     }
-    std::int64_t slowest_hz = scenario.cpus.front().freq_hz;
+    std::int64_t slowest_hz = scenario.cpus.front().rate_hz();
     std::int64_t latency_ns = 0;
     for (const sched::Cpu& cpu : scenario.cpus) {
-        slowest_hz = std::min(slowest_hz, cpu.freq_hz);
+        slowest_hz = std::min(slowest_hz, cpu.rate_hz());
         latency_ns = std::max(latency_ns, cpu.wake_latency_ns);
     }
     const double stalls_ns = real(costs.visit_stall_ns) + real(costs.run_stall_ns) + real(latency_ns);

@@ -79,7 +79,8 @@ struct Scenario {
     std::optional<Distribution> wakeup_at_ns{};
     Order order{Order::listed};
     Loops loops{Loops::both};
-    /// A freeze that fails is tried again, `retry_gap_ns` after its thaw, up to this many times in all.
+    /// A freeze that fails or is aborted is tried again, `retry_gap_ns` after its thaw, up to this many times
+    /// in all.
     std::int64_t attempts{1};
     std::int64_t retry_gap_ns{0};
     /// From the end of the freeze to the thaw; a task woken meanwhile runs on after it.

@@ -8,6 +8,7 @@ namespace torpor::freezer {
 void Model::Play::walk() {
     while (walking_ && step_at_ns_ < scheduler_.next_ns()) {
         now_ns_ = step_at_ns_;
+        stop_check_->step();
         if (action_ > Action::unread) take_effect(action_, cursor_);
         cursor_ = upcoming_;
         if (cursor_ == kNoTask) {
@@ -100,9 +101,7 @@ Model::Play::Action Model::Play::cgroup_action(const Task& task) const {
     const bool sleeps = task.state == State::blocked || task.state == State::skipped;
     switch (walk_) {
         case Walk::cgroup_thaw:
-            if (task.state == State::marked)
-                return restores_marked() ? Action::restore : Action::thaw_resleep;
-            return task.state == State::frozen ? Action::thaw_wake : Action::none;
+            return thaw_action(task);
         case Walk::cgroup1_read: {
             const bool done = task.state == State::frozen || task.state == State::skipped ||
                               task.state == State::marked || task.state == State::stopped ||
@@ -152,7 +151,11 @@ void Model::Play::take_effect(Action action, std::uint32_t number) {
             task.flags |= kAsked;
             return;
         case Action::skip:
-            if (task.state == State::blocked) task.state = State::skipped;
+            if (task.state == State::blocked) {
+                task.state = State::skipped;
+            } else if (task.state == State::runnable) {
+                task.flags |= kAsked;  // woken by itself meanwhile
+            }
             return;
         case Action::mark:
             return mark(task);

@@ -37,12 +37,19 @@ std::vector<Cpu> cpus_of(const board::Board& board, const std::vector<std::size_
         throw ConfigError{"opps", std::to_string(opps.size()) + " entries",
                           "one per cluster is needed (" + std::to_string(board.clusters.size()) + ")"};
     }
+    const auto& clusters = board.clusters;
+    const auto biggest = std::max_element(clusters.begin(), clusters.end(), [](const auto& a, const auto& b) {
+        return a.capacity < b.capacity;
+    });
     std::vector<Cpu> cpus(static_cast<std::size_t>(board.cpu_count()));
     for (std::size_t c = 0; c < opps.size(); ++c) {
-        const board::Cluster& cluster = board.clusters[c];
+        const board::Cluster& cluster = clusters[c];
         const std::int64_t freq_hz = opp_of(cluster, opps[c], element("opps", c)).frequency.in_hz();
+        const Wide work = Wide{freq_hz} * cluster.capacity * biggest->opps.back().frequency.in_hz();
+        const Wide per = Wide{biggest->capacity} * cluster.opps.back().frequency.in_hz();
         for (const int cpu : cluster.cpus) {
-            cpus.at(static_cast<std::size_t>(cpu)) = {freq_hz, cluster.capacity, static_cast<int>(c), 0};
+            cpus.at(static_cast<std::size_t>(cpu)) = {freq_hz, cluster.capacity, static_cast<int>(c), 0,
+                                                      static_cast<std::int64_t>((work + per / 2) / per)};
         }
     }
     return cpus;
@@ -61,6 +68,7 @@ void validate(const std::vector<Cpu>& cpus) {
     for (std::size_t i = 0; i < cpus.size(); ++i) {
         const Cpu& cpu = cpus[i];
         require(cpu.freq_hz > 0, i, "freq_hz", cpu.freq_hz, "must be above 0");
+        require(cpu.work_hz >= 0, i, "work_hz", cpu.work_hz, "must be 0 or more");
         require(cpu.capacity > 0, i, "capacity", cpu.capacity, "must be above 0");
         require(cpu.cluster >= 0, i, "cluster", cpu.cluster, "must be 0 or more");
         require(cpu.wake_latency_ns >= 0 && cpu.wake_latency_ns <= longest_ns, i, "wake_latency_ns",

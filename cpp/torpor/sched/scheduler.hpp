@@ -48,7 +48,8 @@ struct SwitchCounts {
 ///
 /// The client says what an entity does once it has a CPU:
 ///   std::int64_t now_ns() const               the time
-///   std::int64_t run_length(Entity, int cpu)  it has got the CPU: ns to run, kUnbounded or kLeaves
+///   void got_cpu(Entity, int cpu)             it starts, or goes on after it was preempted
+///   std::int64_t run_length(Entity, int cpu)  it starts: ns to run, kUnbounded or kLeaves
 ///   void run_done(Entity, int cpu)            it has run that long and leaves the CPU by itself
 ///   void run_stopped(Entity, int cpu)         it is taken off the CPU before its end
 ///   bool gives_way(Entity) const              it runs without end, and only while nobody else wants the CPU
@@ -161,9 +162,8 @@ class Scheduler {
 
     /// What runs on a CPU without end starts a run of known length there: no switch.
     void cut(int cpu, std::int64_t length_ns) {
-        CpuState& state = cpus_[index(cpu)];
         set_gives_way(cpu, false);
-        begin_run(cpu, state.current, client_.now_ns(), length_ns);
+        begin_run(cpu, client_.now_ns(), length_ns);
     }
 
   private:
@@ -176,7 +176,7 @@ class Scheduler {
     /// What is left of a preempted run, on the clock of the CPU that it ran on.
     struct Left {
         std::int64_t ns{0};
-        std::int64_t freq_hz{0};
+        std::int64_t rate_hz{0};
     };
     struct CpuState {
         Entity current{kNobody};
@@ -248,7 +248,7 @@ class Scheduler {
         entities_[slot(entity)].next = kNobody;
         (ready.tail == kNobody ? ready.head : entities_[slot(ready.tail)].next) = entity;
         ready.tail = entity;
-        ++ready.size;
+        if (++ready.size == 1) slice_runs(queue);
     }
 
     void push_head(std::size_t queue, Entity entity) {
@@ -256,7 +256,7 @@ class Scheduler {
         entities_[slot(entity)].next = ready.head;
         if (ready.head == kNobody) ready.tail = entity;
         ready.head = entity;
-        ++ready.size;
+        if (++ready.size == 1) slice_runs(queue);
     }
 
     Entity pop_head(std::size_t queue) {
@@ -327,6 +327,7 @@ class Scheduler {
         }
         state.current = entity;
         entities_[slot(entity)].cpu = cpu;
+        client_.got_cpu(entity, cpu);
         std::int64_t length_ns = left_of(entity, cpu);
         if (length_ns == 0) length_ns = client_.run_length(entity, cpu);
         if (length_ns == kLeaves) {
@@ -337,30 +338,47 @@ class Scheduler {
         const bool waits = wakes_cpu && entity < tasks_;
         state.since_ns = client_.now_ns() + (waits ? spec(cpu).wake_latency_ns : 0);
         set_gives_way(cpu, length_ns == kUnbounded && client_.gives_way(entity));
-        begin_run(cpu, entity, state.since_ns, length_ns);
+        begin_run(cpu, state.since_ns, length_ns);
         return true;
     }
 
-    void begin_run(int cpu, Entity entity, std::int64_t from_ns, std::int64_t length_ns) {
+    void begin_run(int cpu, std::int64_t from_ns, std::int64_t length_ns) {
         CpuState& state = cpus_[index(cpu)];
         state.ends_ns = length_ns == kUnbounded ? kUnbounded : from_ns + length_ns;
-        set_end(cpu, entity, from_ns);
+        set_end(cpu);
     }
 
-    /// Sets the end of the run or that of its slice, whichever comes first; none for a run without end that
-    /// is not sliced.
-    void set_end(int cpu, Entity entity, std::int64_t from_ns) {
+    /// Sets the end of the run, or that of its slice if it comes first and somebody waits for the CPU.
+    void set_end(int cpu) {
         CpuState& state = cpus_[index(cpu)];
-        const bool sliced = rules_.slice_ns > 0 && entity < tasks_;
-        state.event_ns =
-            sliced && state.ends_ns - rules_.slice_ns > from_ns ? from_ns + rules_.slice_ns : state.ends_ns;
-        if (state.event_ns == kUnbounded) return;
-        state.sequence = events_.take_sequence();
+        state.event_ns = state.ends_ns;
+        if (is_sliced(cpu) && has_waiting(cpu))
+            state.event_ns = std::min(state.ends_ns, next_slice_ns(state));
+        if (state.event_ns != kUnbounded) state.sequence = events_.take_sequence();
         if (next_end_cpu_ == cpu) return find_next_end();
         if (state.event_ns < next_end_ns_) {
             next_end_ns_ = state.event_ns;
             next_end_sequence_ = state.sequence;
             next_end_cpu_ = cpu;
+        }
+    }
+
+    bool is_sliced(int cpu) const {
+        const Entity current = cpus_[index(cpu)].current;
+        return rules_.slice_ns > 0 && current != kNobody && current < tasks_;
+    }
+
+    /// Slices are counted from the start of the run.
+    std::int64_t next_slice_ns(const CpuState& state) const {
+        const std::int64_t ran_ns = std::max<std::int64_t>(client_.now_ns() - state.since_ns, 0);
+        return state.since_ns + (ran_ns / rules_.slice_ns + 1) * rules_.slice_ns;
+    }
+
+    /// Somebody begins to wait: what has run alone so far is sliced from now on.
+    void slice_runs(std::size_t queue) {
+        for (int cpu = 0; rules_.slice_ns > 0 && cpu < cpu_count(); ++cpu) {
+            const CpuState& state = cpus_[index(cpu)];
+            if (queue_of(cpu) == queue && is_sliced(cpu) && state.event_ns == state.ends_ns) set_end(cpu);
         }
     }
 
@@ -411,7 +429,7 @@ class Scheduler {
 
     void end_slice(int cpu) {
         if (!has_waiting(cpu)) {
-            set_end(cpu, cpus_[index(cpu)].current, client_.now_ns());
+            set_end(cpu);
             return;
         }
         const Entity entity = preempt(cpu);
@@ -423,7 +441,7 @@ class Scheduler {
     Entity preempt(int cpu) {
         const CpuState& state = cpus_[index(cpu)];
         if (state.ends_ns != kUnbounded) {
-            left_[slot(state.current)] = {state.ends_ns - client_.now_ns(), spec(cpu).freq_hz};
+            left_[slot(state.current)] = {state.ends_ns - client_.now_ns(), spec(cpu).rate_hz()};
         }
         client_.run_stopped(state.current, cpu);
         const Entity entity = put_off(cpu);
@@ -435,9 +453,9 @@ class Scheduler {
     std::int64_t left_of(Entity entity, int cpu) {
         if (left_.empty() || left_[slot(entity)].ns == 0) return 0;
         const Left left = std::exchange(left_[slot(entity)], Left{});
-        if (left.freq_hz == spec(cpu).freq_hz) return left.ns;
-        const double scaled = static_cast<double>(left.ns) * static_cast<double>(left.freq_hz) /
-                              static_cast<double>(spec(cpu).freq_hz);
+        if (left.rate_hz == spec(cpu).rate_hz()) return left.ns;
+        const double scaled = static_cast<double>(left.ns) * static_cast<double>(left.rate_hz) /
+                              static_cast<double>(spec(cpu).rate_hz());
         return std::max<std::int64_t>(static_cast<std::int64_t>(scaled + 0.5), 1);
     }
 

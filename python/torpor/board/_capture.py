@@ -37,6 +37,11 @@ def read_capture(path: Path, tick_hz: int | None) -> tuple[dict[str, Any], Sourc
         truth = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise source.error("", f"cannot be read as JSON: {str(error)[:200]}") from None
+    kind = truth.get("kind", "idle") if isinstance(truth, dict) else "idle"
+    if kind != "idle":
+        raise source.error(
+            "kind", f"value {kind!r}, limit: a board comes from a capture whose kind is 'idle'"
+        )
     tables = _tables(truth, source)
     groups: dict[Table, list[int]] = {}
     for cpu in sorted(tables):

@@ -32,7 +32,7 @@ class FreezerKernel(Table, frozen=True, kw_only=True):
     walker_wake: str = "head"
     wheel_extra: Annotated[int, msgspec.Meta(ge=0, le=1)] = 0
     range_mode: str = "hard"
-    timeout_ms: Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)] = 20000
+    timeout_ms: Annotated[int, msgspec.Meta(ge=1, le=2**32 - 1)] = 20000
 
 
 class FreezerCosts(Table, frozen=True, kw_only=True):
@@ -132,8 +132,9 @@ def broken_tasks(tasks: FreezerTasks) -> Broken | None:
     for entry in TIMES:
         if found := _broken_time(entry, getattr(tasks, entry)):
             return found
+    if found := _broken_kind(tasks):
+        return found
     only: tuple[tuple[str, bool, str, tuple[str, ...]], ...] = (
-        ("start", tasks.start == "user_mode" and tasks.kind != "user", "kind", ("user",)),
         ("d_ends_us", tasks.d_ends_us is not None, "start", ("uninterruptible",)),
         ("forks_at_us", tasks.forks_at_us is not None, "start", ("user_mode",)),
         ("waits_on", tasks.waits_on != "", "start", ("uninterruptible", "spinning")),
@@ -144,8 +145,27 @@ def broken_tasks(tasks: FreezerTasks) -> Broken | None:
         if given and getattr(tasks, other) not in allowed:
             limit = f"only with {other} = {' or '.join(allowed)}, not {getattr(tasks, other)}"
             return Broken(entry, getattr(tasks, entry), limit)
+    if tasks.start == "spinning" and not tasks.waits_on:
+        return Broken("waits_on", "", "a spinning task must name the group that it waits for")
     if tasks.waits_on == tasks.name:
-        return Broken("waits_on", tasks.waits_on, "another group")
+        return Broken("waits_on", tasks.waits_on, "must name another group than its own")
+    return None
+
+
+def _broken_kind(tasks: FreezerTasks) -> Broken | None:
+    """Complain about what does not go with the kind.
+
+    Kernel threads of kind kfreezable may sleep in any site: from 6.1 on they say so by the state in which
+    they sleep, wherever that is.
+    """
+    if tasks.kind != "user" and tasks.start not in ("blocked", "uninterruptible"):
+        limit = f"only with kind = user, not {tasks.kind}: kernel threads are blocked or uninterruptible"
+        return Broken("start", tasks.start, limit)
+    if tasks.kind == "user" and tasks.site == "kthread":
+        return Broken("site", tasks.site, "only with kind = kfreezable or knofreeze, not user")
+    if tasks.kind == "knofreeze" and tasks.wakes_at_us is not None:
+        limit = "only with kind = user or kfreezable, not knofreeze, which is never asked"
+        return Broken("wakes_at_us", tasks.wakes_at_us, limit)
     return None
 
 
@@ -165,12 +185,12 @@ def broken_population(groups: Iterable[FreezerTasks]) -> tuple[int, Broken] | No
     listed = list(groups)
     for index, group in enumerate(listed):
         if seen.setdefault(group.name, index) != index:
-            return index, Broken("name", group.name, "one group for each name")
+            return index, Broken("name", group.name, "must be the name of one group only")
     for index, group in enumerate(listed):
         if group.waits_on and group.waits_on not in seen:
-            return index, Broken("waits_on", group.waits_on, f"the name of a group: {', '.join(seen)}")
+            return index, Broken("waits_on", group.waits_on, f"must name a group: {', '.join(seen)}")
         if group.waits_on and listed[seen[group.waits_on]].count == 0 and group.count > 0:
-            return index, Broken("waits_on", group.waits_on, "a group of at least one task")
+            return index, Broken("waits_on", group.waits_on, "must name a group of at least one task")
     return None
 
 

@@ -4,7 +4,10 @@
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, cast, get_args
 
+import msgspec
+
 from torpor.board import _keys
+from torpor.board._schema import table_at
 from torpor.board._source import Source
 
 Kind = Literal["cited", "measured", "fitted", "assumed"]
@@ -87,9 +90,18 @@ def resolve(board: Mapping[str, Any], source: Source) -> dict[str, tuple[str, Pr
             raise source.error(leaf.key, message)
         resolved[leaf.key] = best[0], entries[best[0]]
     for pattern in entries:
-        if pattern in unused:
+        if pattern in unused and not _speaks_of_a_default(steps[pattern], board):
             raise source.error(
                 f'provenance."{pattern}"',
                 f"value {str(entries[pattern])!r} matches no number of the board, limit: at least one",
             )
     return resolved
+
+
+def _speaks_of_a_default(steps: tuple[str, ...], board: Mapping[str, Any]) -> bool:
+    """Whether an entry is about a number that the file leaves out because the schema has it."""
+    table = table_at(steps[:-1]) if steps else None
+    if table is None or _keys.lookup(board, steps[:-1]) is None:
+        return False
+    defaults = {field.name: field.default for field in msgspec.structs.fields(table)}
+    return isinstance(defaults.get(steps[-1]), int | float)

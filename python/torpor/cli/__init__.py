@@ -21,6 +21,8 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    # Plain help wraps at any width; rich's columns would cut the names of options at 80.
+    rich_markup_mode=None,
 )
 
 
@@ -55,14 +57,18 @@ def main() -> None:
         code = app(standalone_mode=False)
     except BrokenPipeError:
         code = 0
+    except KeyboardInterrupt:
+        fail("interrupted", code=130)
     except OSError as error:
         fail(str(error))
     except Exception as error:
-        # typer's own errors; their class has moved between its releases.
+        # typer's own errors; their classes have moved between its releases.
+        if type(error).__name__ == "Abort":
+            fail("interrupted", code=130)
         if not hasattr(error, "format_message"):
             raise
-        message = error.format_message()
-        if not message:  # a group without a command has printed its help
+        if type(error).__name__ == "NoArgsIsHelpError":  # a group without a command
+            typer.echo(error.ctx.get_help(), err=True)  # type: ignore[attr-defined]
             sys.exit(2)
-        fail(message)
+        fail(error.format_message())
     sys.exit(code or 0)

@@ -19,8 +19,10 @@ from torpor.cli.options import (
     RunsOption,
     SeedOption,
     ThreadsOption,
+    board_file,
+    distinct_policies,
 )
-from torpor.cli.output import Format, emit, progress_bar
+from torpor.cli.output import Format, check_outputs, emit, progress_bar
 
 
 def run(
@@ -29,34 +31,43 @@ def run(
     workload: Annotated[
         list[str], typer.Option("--workload", "-w", metavar="W", help="For example 'ipi_timer_burst(cpu=7)'.")
     ],
-    duration_s: Annotated[float, typer.Option("--duration-s", help="Length of a run in seconds.")] = 10.0,
+    duration_s: Annotated[
+        float, typer.Option("--duration-s", metavar="S", help="Length of a run in seconds.")
+    ] = 10.0,
     runs: RunsOption = 20,
     seed: SeedOption = 1,
     threads: ThreadsOption = 0,
     hz: HzOption = None,
     latency_limit_us: Annotated[
-        int | None, typer.Option("--latency-limit-us", help="Latency limit of PM QoS.")
+        int | None, typer.Option("--latency-limit-us", metavar="US", help="Latency limit of PM QoS.")
     ] = None,
     disable: Annotated[
         list[str] | None, typer.Option("--disable", metavar="STATE", help="Disable an idle state, by name.")
     ] = None,
     tick_phase_us: Annotated[
-        float | None, typer.Option("--tick-phase-us", help="Place of the tick grid; default: random.")
+        float | None,
+        typer.Option("--tick-phase-us", metavar="US", help="Place of the tick grid; default: random."),
     ] = None,
     opp_khz: Annotated[
         int | None,
-        typer.Option("--opp-khz", help="Frequency of the clusters that have it; default: highest."),
+        typer.Option(
+            "--opp-khz", metavar="KHZ", help="Frequency of the clusters that have it; default: highest."
+        ),
     ] = None,
     refusal_probability: Annotated[
-        float, typer.Option("--refusal-probability", help="Chance that the driver refuses an entry.")
+        float,
+        typer.Option("--refusal-probability", metavar="P", help="Chance that the driver refuses an entry."),
     ] = 0.0,
-    iowait: Annotated[int, typer.Option("--iowait", help="Tasks that wait for I/O on each CPU.")] = 0,
-    load: Annotated[int, typer.Option("--load", help="Run-queue load weight.")] = 0,
+    iowait: Annotated[
+        int, typer.Option("--iowait", metavar="N", help="Tasks that wait for I/O on each CPU.")
+    ] = 0,
+    load: Annotated[int, typer.Option("--load", metavar="N", help="Run-queue load weight.")] = 0,
     form: FormatOption = Format.TEXT,
     json: JsonOption = False,
     output: OutputOption = None,
 ) -> None:
     """Which idle states governors enter: policies side by side on the same worlds."""
+    check_outputs({"--output": output}, board_file(board))
     scenario = family.Scenario(
         Board.load(board, tick_hz=hz),
         [family.parse_workload(text) for text in workload],
@@ -69,9 +80,8 @@ def run(
         iowait=iowait,
         load=load,
     )
-    chosen = list(dict.fromkeys(family.parse_policy(text) for text in policy))
     results = []
-    for one in chosen:
+    for one in distinct_policies(policy, family.parse_policy):
         with progress_bar(str(one)) as progress:
             results.append(scenario.run(one, runs=runs, seed=seed, threads=threads, progress=progress))
     emit(family.summarise(results), Format.JSON if json else form, output)
@@ -83,14 +93,17 @@ def replay(
     policy: PolicyOption,
     hz: HzOption = None,
     latency_limit_us: Annotated[
-        int | None, typer.Option("--latency-limit-us", help="Latency limit of PM QoS.")
+        int | None, typer.Option("--latency-limit-us", metavar="US", help="Latency limit of PM QoS.")
     ] = None,
     form: FormatOption = Format.TEXT,
     json: JsonOption = False,
     output: OutputOption = None,
 ) -> None:
     """Run governors over a recorded trace, against the oracle and against what the trace recorded."""
-    report = family.replay(trace, Board.load(board, tick_hz=hz), policy, latency_limit_us=latency_limit_us)
+    check_outputs({"--output": output}, trace, board_file(board))
+    loaded = Board.load(board, tick_hz=hz)
+    chosen = distinct_policies(policy, family.parse_policy)
+    report = family.replay(trace, loaded, chosen, latency_limit_us=latency_limit_us)
     emit(report, Format.JSON if json else form, output)
 
 
@@ -101,6 +114,7 @@ def validate(
     output: OutputOption = None,
 ) -> None:
     """Compare the idle model with a real kernel's captures; exit 1 if a limit is missed."""
+    check_outputs({"--output": output}, *captures)
     report = family.validate_captures(captures)
     emit(report, Format.JSON if json else form, output)
     raise typer.Exit(0 if report.all_ok else 1)
@@ -117,6 +131,7 @@ def golden(
     output: OutputOption = None,
 ) -> None:
     """Check governors against decision vectors of real kernels; exit 1 on any difference."""
+    check_outputs({"--output": output}, folder)
     report = family.check_golden(folder, governor or None)
     emit(report, Format.JSON if json else form, output)
     raise typer.Exit(0 if report.all_equal else 1)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from torpor.cli.options import FormatOption, JsonOption, OutputOption
-from torpor.cli.output import Format, emit, guarded
+from torpor.cli.output import Format, emit, guarded, refuse_overwriting, warn
 from torpor.importers import FreezerLog, read_freezer_log
 
 app = typer.Typer(help="Read what real kernels write.", no_args_is_help=True)
@@ -28,7 +27,10 @@ def _group() -> None:
 def freezer_log(
     file: Annotated[
         Path,
-        typer.Argument(metavar="FILE", help="Text of dmesg, syslog or journal: plain, gzip, xz or bzip2."),
+        typer.Argument(
+            metavar="FILE",
+            help="Text of dmesg, syslog or journal: plain, gzip, xz or bzip2; - is standard input.",
+        ),
     ],
     timeout_ms: Annotated[
         int, typer.Option("--timeout-ms", help="The freezer's timeout that failures are checked against.")
@@ -44,6 +46,7 @@ def freezer_log(
 
     Lines about freezing that cannot be read are named on standard error; they change no exit code.
     """
+    refuse_overwriting(output, Path("/dev/stdin") if str(file) == "-" else file)
     log = read_freezer_log(file, timeout_ms=timeout_ms, hz=hz)
     _name_bad_lines(log)
     emit(log.report(), Format.JSON if json else form, output)
@@ -52,7 +55,7 @@ def freezer_log(
 def _name_bad_lines(log: FreezerLog) -> None:
     for bad in log.bad[:BAD_LINES_SHOWN]:
         text = f": {bad.text}" if bad.text else ""
-        print(f"torpor: {log.source}: line {bad.line}: {bad.reason}{text}", file=sys.stderr)
+        warn(f"{log.source}: line {bad.line}: {bad.reason}{text}")
     more = len(log.bad) - BAD_LINES_SHOWN
     if more > 0:
-        print(f"torpor: {log.source}: {more} more bad lines", file=sys.stderr)
+        warn(f"{log.source}: {more} more bad {'line' if more == 1 else 'lines'}")

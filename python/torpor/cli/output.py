@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, NoReturn, ParamSpec, Protocol
@@ -15,10 +15,21 @@ from typing import Any, NoReturn, ParamSpec, Protocol
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from torpor import Error
-from torpor.files import write_whole
+from torpor import ConfigError, Error
+from torpor.files import check_writable, write_whole
 
-__all__ = ["Format", "Report", "emit", "fail", "guarded", "print_plainly", "progress_bar"]
+__all__ = [
+    "Format",
+    "Report",
+    "check_outputs",
+    "emit",
+    "fail",
+    "guarded",
+    "print_plainly",
+    "progress_bar",
+    "refuse_overwriting",
+    "warn",
+]
 
 
 Parameters = ParamSpec("Parameters")
@@ -55,9 +66,21 @@ class Report(Protocol):
         """Plain data."""
 
 
+def warn(message: str) -> None:
+    """Print one line on standard error; one that cannot be written costs neither result nor exit code."""
+    if sys.stderr is None:
+        return
+    try:
+        print(f"torpor: {' '.join(message.split())}", file=sys.stderr, flush=True)
+    except (OSError, ValueError):
+        # What could not be written would be tried again at exit, and change the exit code.
+        with contextlib.suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+
+
 def fail(message: str, code: int = 2) -> NoReturn:
     """Print one line on standard error and end."""
-    print(f"torpor: {' '.join(message.split())}", file=sys.stderr)
+    warn(message)
     sys.exit(code)
 
 
@@ -83,6 +106,66 @@ def guarded(command: Callable[Parameters, None]) -> Callable[Parameters, None]:
             fail("out of memory")
 
     return call
+
+
+def refuse_overwriting(output: str | Path | None, *inputs: str | Path | None) -> None:
+    """Complain about an output that would replace a file which the command reads, or change a folder of such.
+
+    Call it before anything is read. What is no path (None, a board of the catalogue) is no input; a device
+    or a pipe can be both.
+
+    Parameters
+    ----------
+    output : path or None
+        Where the command writes.
+    inputs : path or None
+        What it reads: files and folders.
+
+    Raises
+    ------
+    ConfigError
+        Naming both.
+    """
+    if output is None:
+        return
+    target = Path(os.path.realpath(output))
+    if target.exists() and not target.is_file():
+        return
+    for given in inputs:
+        source = None if given is None else Path(os.path.realpath(given))
+        if source is None or not source.exists():
+            continue
+        if source.is_dir():
+            if target.is_relative_to(source):
+                raise ConfigError(f"{output}: would be written into the folder that is read, {given}")
+        elif target.exists() and target.samefile(source):
+            raise ConfigError(f"{output}: would overwrite the file that is read, {given}")
+
+
+def check_outputs(outputs: Mapping[str, Path | None], *inputs: str | Path | None) -> None:
+    """Complain before the work about outputs that could not be written after it, or that would do harm.
+
+    Parameters
+    ----------
+    outputs : mapping of str to path or None
+        By option; no two may be one file.
+    inputs : path or None
+        What the command reads, see `refuse_overwriting`.
+
+    Raises
+    ------
+    ConfigError
+        Naming the file.
+    """
+    seen: dict[str, str] = {}
+    for option, output in outputs.items():
+        if output is None:
+            continue
+        refuse_overwriting(output, *inputs)
+        check_writable(output)
+        other = seen.setdefault(os.path.realpath(output), option)
+        if other != option:
+            raise ConfigError(f"{output}: {other} and {option} name one file")
 
 
 def print_plainly(text: str) -> None:
@@ -114,7 +197,7 @@ def _render(report: Report, form: Format) -> str:
     return renderers[form]()
 
 
-@contextmanager
+@contextlib.contextmanager
 def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
     """Progress on standard error, silent unless that is a terminal."""
     console = Console(stderr=True)

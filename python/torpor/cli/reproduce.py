@@ -17,9 +17,8 @@ from torpor.cli.options import (
     SeedOption,
     ThreadsOption,
 )
-from torpor.cli.output import Format, emit, fail, progress_bar
+from torpor.cli.output import Format, check_outputs, emit, fail, progress_bar
 from torpor.experiments import EXPERIMENTS
-from torpor.files import check_writable
 
 
 def reproduce(
@@ -40,11 +39,7 @@ def reproduce(
     form = Format.JSON if json else form
     if len(names) > 1 and (plot is not None or output is not None):
         fail("--plot and --output take one file: name one experiment")
-    for path in (plot, output):
-        if path is not None:
-            check_writable(path)
-    if plot is not None and plot == output:
-        fail(f"{plot}: --plot and --output name one file")
+    check_outputs({"--plot": plot, "--output": output})
     ok = True
     for chosen in names:
         with progress_bar(chosen) as progress:

@@ -1,27 +1,33 @@
 # SPDX-License-Identifier: MIT
-"""Readers of task populations: CSV counts, lists of wait channels, procfs."""
+"""Readers of task populations: lists of wait channels, procfs."""
 
 from __future__ import annotations
 
-import csv
+import io
+import itertools
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from numbers import Real
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import msgspec
+from typing import NamedTuple, TextIO
 
 from torpor._core import ConfigError
-from torpor.board import _freezer as _section
 from torpor.freezer import _wchan
-from torpor.freezer.tasks import SITES, TaskGroup, Time
+from torpor.freezer.tasks import TaskGroup, Time
 
-_COLUMNS = ("site", "count", "name", "kind", "start", "threads", "nfds")
-_NUMBERS = ("count", "threads", "nfds")
-_MAX_COUNT = 10**7
+MAX_COUNT = 10**7
+
+_PIECE = 1 << 20
+"""Characters of a list of wait channels that are read at once."""
+_LONGEST_LINE = 1 << 16
+_MOST_CHANNELS = 100_000
+_NOTED = 20
+"""Unknown channels that are named one by one."""
+_REMEMBERED = 1 << 16
+"""Rows of which is known what they count as; more are looked at again."""
 
 # task_struct.flags as /proc/PID/stat shows them.
 _PF_KTHREAD = 0x00200000
@@ -31,7 +37,9 @@ _STATE = re.compile(r"[RSDTtZXxIWPK][<NLslE+]*")
 _FREEZABLE_NAMES = ("kswapd", "kcompactd", "khugepaged", "ksmd", "oom_reaper", "kauditd", "jbd2/")
 
 
-class _Place(NamedTuple):
+class Place(NamedTuple):
+    """What makes tasks of one group."""
+
     site: str = "other"
     kind: str = "user"
     start: str = "blocked"
@@ -44,80 +52,10 @@ class _Place(NamedTuple):
         return "-".join(parts + [self.site] * (self.site not in usual))
 
 
-def _read_text(label: str) -> str:
-    try:
-        return Path(label).read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise ConfigError(f"{label}: cannot be read as UTF-8 text: {reason}") from None
-
-
-def read_census(label: str) -> list[TaskGroup]:
-    """Read a CSV file of counts by site; see `Population.from_census`."""
-    header: list[str] = []
-    groups: list[TaskGroup] = []
-    lines: dict[str, int] = {}
-    for number, line in enumerate(_read_text(label).splitlines(), 1):
-        if not line.strip() or line.lstrip().startswith("#"):
-            continue
-        cells = [cell.strip() for cell in next(csv.reader([line], skipinitialspace=True))]
-        where = f"{label}:{number}"
-        if not header:
-            header = _check_header([cell.lower() for cell in cells], where)
-            continue
-        if len(cells) != len(header):
-            raise ConfigError(f"{where}: row has {len(cells)} cells, limit: {len(header)}, as the header has")
-        group = _census_group(dict(zip(header, cells, strict=True)), where)
-        if group.name in lines:
-            raise ConfigError(
-                f"{where}: name: value {group.name!r} is already on line {lines[group.name]}, "
-                "limit: one row for each; a name column tells equal sites apart"
-            )
-        lines[group.name] = number
-        groups.append(group)
-    if not groups:
-        missing = "rows" if header else "header"
-        raise ConfigError(
-            f"{label}: value has no {missing}, limit: a header 'site,count' and at least one row"
-        )
-    return groups
-
-
-def _check_header(header: list[str], where: str) -> list[str]:
-    for name in header:
-        if name not in _COLUMNS:
-            raise ConfigError(f"{where}: header: unknown column {name!r}, limit: {', '.join(_COLUMNS)}")
-        if header.count(name) > 1:
-            raise ConfigError(f"{where}: header: column {name!r} is there twice, limit: once")
-    for name in ("site", "count"):
-        if name not in header:
-            raise ConfigError(f"{where}: header: value lacks the column {name!r}, limit: site and count")
-    return header
-
-
-def _census_group(cells: dict[str, str], where: str) -> TaskGroup:
-    values: dict[str, Any] = {name: cell for name, cell in cells.items() if cell}
-    for name in _NUMBERS:
-        text = cells.get(name, "")
-        if text and not re.fullmatch(r"[0-9]{1,8}", text):
-            raise ConfigError(f"{where}: {name}: value {text!r}, limit: a whole number, 0 to {_MAX_COUNT}")
-        if text:
-            values[name] = int(text)
-    for name in ("site", "count"):
-        if name not in values:
-            raise ConfigError(f"{where}: {name}: value missing, limit: this cell is required")
-    place = _Place(values["site"], values.get("kind", "user"), values.get("start", "blocked"))
-    values.setdefault("name", place.name)
-    try:
-        record = msgspec.convert(values, _section.FreezerTasks)
-    except msgspec.ValidationError as error:
-        raise ConfigError(f"{where}: {error}") from None
-    # The name of a row without one follows from its site, so the site is what is wrong.
-    known = _section.known_word("site", record.site, SITES)
-    found = known or _section.broken_tasks(record)
-    if found is not None:
-        raise ConfigError(f"{where}: {found.entry}: value {found.value!r}, limit: {found.limit}")
-    return TaskGroup(**values)
+def unreadable(label: str, error: OSError | UnicodeDecodeError) -> ConfigError:
+    """Complain about a file that is no text."""
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return ConfigError(f"{label}: cannot be read as UTF-8 text: {reason}")
 
 
 @dataclass
@@ -125,12 +63,12 @@ class Tally:
     """Tasks counted by what they do, and the channels that are in no table."""
 
     label: str
-    places: dict[_Place, int] = field(default_factory=dict)
+    places: dict[Place, int] = field(default_factory=dict)
     unknown: dict[str, int] = field(default_factory=dict)
     hidden: int = 0
     sleeping: int = 0
 
-    def add(self, place: _Place, count: int = 1) -> None:
+    def add(self, place: Place, count: int = 1) -> None:
         """Count tasks."""
         self.places[place] = self.places.get(place, 0) + count
 
@@ -138,13 +76,13 @@ class Tally:
         """Count user tasks of a state letter, empty for unknown, that sleep in a channel."""
         name = _wchan.plain_channel(channel)
         if state in ("Z", "X", "x"):
-            self.add(_Place(start="zombie"), count)
+            self.add(Place(start="zombie"), count)
         elif state in ("T", "t") or (not state and name in _wchan.STOPPED):
-            self.add(_Place(start="stopped"), count)
+            self.add(Place(start="stopped"), count)
         elif state == "D" or (not state and name in _wchan.UNINTERRUPTIBLE):
-            self.add(_Place(start="uninterruptible"), count)
+            self.add(Place(start="uninterruptible"), count)
         elif state == "R":
-            self.add(_Place(start="user_mode"), count)
+            self.add(Place(start="user_mode"), count)
         else:
             self.sleeping += count
             site = _wchan.SITE_OF.get(name, "other")
@@ -152,14 +90,14 @@ class Tally:
                 self.hidden += count
             elif name not in _wchan.SITE_OF and name not in _wchan.UNINTERRUPTIBLE | _wchan.STOPPED:
                 self.unknown[name] = self.unknown.get(name, 0) + count
-            self.add(_Place(site), count)
+            self.add(Place(site), count)
 
-    def add_kernel(self, state: str, freezable: bool) -> None:
-        """Count one kernel thread."""
+    def add_kernel(self, state: str, freezable: bool, count: int = 1) -> None:
+        """Count kernel threads."""
         if not freezable:
-            self.add(_Place("kthread", "knofreeze"))
+            self.add(Place("kthread", "knofreeze"), count)
         else:
-            self.add(_Place("other", "kfreezable", "uninterruptible" if state == "D" else "blocked"))
+            self.add(Place("other", "kfreezable", "uninterruptible" if state == "D" else "blocked"), count)
 
     def check(self, max_hidden: float) -> None:
         """Complain about a list without tasks, and about channels that the kernel has hidden.
@@ -169,7 +107,10 @@ class Tally:
         if not isinstance(max_hidden, Real) or not 0 <= max_hidden <= 1:
             raise ConfigError(f"max_hidden={max_hidden!r}: must be 0 to 1")
         if not self.places:
-            raise ConfigError(f"{self.label}: value has no tasks, limit: at least one")
+            raise ConfigError(
+                f"{self.label}: no tasks in it; expected wait channels line by line, such as 'ep_poll' or "
+                "'12 ep_poll', or the rows of ps -eLo pid,ppid,stat,wchan:40,args"
+            )
         if self.hidden > self.sleeping * max_hidden:
             raise ConfigError(
                 f"{self.label}: {self.hidden} of {self.sleeping} sleeping tasks show no wait channel, "
@@ -197,8 +138,12 @@ class Tally:
         notes = [
             f"{count} {'task sleeps' if count == 1 else 'tasks sleep'} in {name}, which is in no table: "
             "counted as other"
-            for name, count in ordered
+            for name, count in ordered[:_NOTED]
         ]
+        more = ordered[_NOTED:]
+        if more:
+            tasks = sum(count for _, count in more)
+            notes.append(f"{tasks} tasks sleep in {len(more)} more such channels: counted as other")
         if self.hidden:
             notes.append(f"{self.hidden} of {self.sleeping} sleeping tasks show no channel: counted as other")
         return notes
@@ -214,7 +159,12 @@ class _Layout(NamedTuple):
     pid: int | None = None
     parent: int | None = None
 
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        return tuple(index for index in (self.pid, self.parent) if index is not None)
 
+
+_KTHREADD = "2"
 _PS_ORDER = _Layout(width=4, pid=0, state=1, channel=2, command=3)
 _HEADINGS = {
     "WCHAN": "channel",
@@ -230,59 +180,163 @@ _HEADINGS = {
 
 def read_channels(source: str | os.PathLike[str] | Iterable[str], max_hidden: float) -> Tally:
     """Count the tasks of a list of wait channels; see `Population.from_wait_channels`."""
-    label, lines = _lines_of(source)
-    tally = Tally(label)
-    layout: _Layout | None = None
-    for number, line in enumerate(lines, 1):
-        where = f"{label}:{number}"
-        if not isinstance(line, str):
-            raise ConfigError(f"{where}: value {line!r}, limit: a line of text")
-        words = line.split()
-        if not words:
-            continue
-        if "WCHAN" in words:
-            layout = _heading(words, where)
-        elif layout is None and len(words) == 1:
-            _add_bare(tally, words[0], 1, where)
-        elif layout is None and len(words) == 2:
-            if not re.fullmatch(r"[0-9]{1,8}", words[0]) or int(words[0]) > _MAX_COUNT:
-                raise ConfigError(f"{where}: value {words[0]!r}, limit: a count of 0 to {_MAX_COUNT}")
-            _add_bare(tally, words[1], int(words[0]), where)
-        else:
-            _add_row(tally, line, layout or _PS_ORDER, where)
-    tally.check(max_hidden)
-    return tally
+    label, pieces = _pieces_of(source)
+    reader = _ChannelReader(Tally(label))
+    for piece in pieces:
+        reader.take(piece)
+    reader.finish()
+    reader.tally.check(max_hidden)
+    return reader.tally
 
 
-def _lines_of(source: str | os.PathLike[str] | Iterable[str]) -> tuple[str, Iterable[str]]:
+def _pieces_of(source: str | os.PathLike[str] | Iterable[str]) -> tuple[str, Iterator[list[str]]]:
+    """Lines in lists of some thousands, so that no list grows with the source."""
     if isinstance(source, str) and "\n" in source:
-        return "wait channels", source.splitlines()
+        return "wait channels", _in_pieces(io.StringIO(source, newline=None), "wait channels")
     if isinstance(source, str | os.PathLike):
         label = os.fspath(source)
-        return label, _read_text(label).splitlines()
+        return label, _pieces_of_file(label)
     if not isinstance(source, Iterable):
         raise ConfigError(f"wait channels: value {source!r}, limit: a path, text or lines of text")
-    return "wait channels", source
+    return "wait channels", _lists_of(source)
 
 
-def _heading(words: list[str], where: str) -> _Layout:
+def _lists_of(lines: Iterable[str]) -> Iterator[list[str]]:
+    rest = iter(lines)
+    while piece := list(itertools.islice(rest, _PIECE // 32)):
+        yield piece
+
+
+def _pieces_of_file(label: str) -> Iterator[list[str]]:
+    try:
+        with Path(label).open(encoding="utf-8-sig") as file:
+            yield from _in_pieces(file, label)
+    except (OSError, UnicodeDecodeError) as error:
+        raise unreadable(label, error) from None
+
+
+def _in_pieces(file: TextIO, label: str) -> Iterator[list[str]]:
+    number, rest = 1, ""
+    while text := file.read(_PIECE):
+        *lines, rest = (rest + text).split("\n")
+        number += len(lines)
+        if len(rest) > _LONGEST_LINE:
+            raise ConfigError(f"{label}:{number}: the line has more than {_LONGEST_LINE} characters")
+        yield lines
+    yield [rest]
+
+
+class _Mistake(Exception):
+    """What is wrong with a line."""
+
+
+class _Counted(NamedTuple):
+    """What one task counts as."""
+
+    kernel: bool
+    state: str
+    channel: str
+    freezable: bool = False
+
+
+_Key = str | tuple[str, ...]
+
+
+class _ChannelReader:
+    """Takes lines in their order and looks at each distinct one once, since most are like thousands more."""
+
+    def __init__(self, tally: Tally) -> None:
+        self.tally = tally
+        self._layout: _Layout | None = None
+        self._width, self._numbers = _PS_ORDER.width, _PS_ORDER.numbers
+        self._before = 0
+        self._known: dict[_Key, _Counted | None] = {}
+        self._counts: dict[_Counted, int] = {}
+
+    def take(self, lines: list[str]) -> None:
+        """Count the next lines."""
+        first = 0
+        texts = set(map(type, lines)) <= {str}
+        if texts and any("WCHAN" in line for line in set(lines)):
+            # What a line means changes at a heading.
+            for index, line in enumerate(lines):
+                if "WCHAN" in line:
+                    self._take(lines, first, index)
+                    first = index
+        elif not texts:
+            bad = next(i for i, line in enumerate(lines) if not isinstance(line, str))
+            self._take(lines, 0, bad)
+            where = f"{self.tally.label}:{self._before + bad + 1}"
+            raise ConfigError(f"{where}: value {lines[bad]!r}, limit: a line of text")
+        self._take(lines, first, len(lines))
+        self._before += len(lines)
+
+    def finish(self) -> None:
+        """Hand all that was counted to the tally."""
+        for task, count in self._counts.items():
+            if task.kernel:
+                self.tally.add_kernel(task.state, task.freezable, count)
+            else:
+                self.tally.add_user(task.state, task.channel, count)
+
+    def _take(self, lines: list[str], first: int, last: int) -> None:
+        line = ""
+        try:
+            for line, count in Counter(lines[first:last]).items():
+                self._count(line, count)
+        except _Mistake as mistake:
+            number = self._before + lines.index(line, first) + 1
+            raise ConfigError(f"{self.tally.label}:{number}: {mistake}") from None
+
+    def _count(self, line: str, count: int) -> None:
+        if "WCHAN" in line and "WCHAN" in line.split():
+            self._layout = layout = _heading(line.split())
+            self._width, self._numbers = layout.width, layout.numbers
+            self._known.clear()
+            return
+        words = line.split(None, self._width - 1)
+        if not words:
+            return
+        bare = self._layout is None and len(words) <= 2
+        if bare and len(words) == 2:
+            if not re.fullmatch(r"[0-9]{1,8}", words[0]) or int(words[0]) > MAX_COUNT:
+                raise _Mistake(f"value {words[0]!r}, limit: a count of 0 to {MAX_COUNT}")
+            count *= int(words[0])
+        for index in () if bare else self._numbers:
+            # Every row of ps has a pid of its own, and all that matters is whether it is kthreadd's.
+            if index < len(words) and words[index] != _KTHREADD and words[index].isdecimal():
+                words[index] = "0"
+        key = words[-1] if bare else tuple(words)
+        task = self._known.get(key)
+        if task is None and key not in self._known:
+            task = _bare(words[-1]) if bare else _row(line, words, self._layout or _PS_ORDER)
+            if len(self._known) >= _REMEMBERED:
+                self._known.clear()
+            self._known[key] = task
+        if task is not None and count:
+            self._add(task, count)
+
+    def _add(self, task: _Counted, count: int) -> None:
+        self._counts[task] = self._counts.get(task, 0) + count
+        if len(self._counts) > _MOST_CHANNELS:
+            raise _Mistake(f"more than {_MOST_CHANNELS} different wait channels: no kernel has so many")
+
+
+def _heading(words: list[str]) -> _Layout:
     found = {_HEADINGS[word]: index for index, word in enumerate(words) if word in _HEADINGS}
     if found.get("command", len(words) - 1) != len(words) - 1:
-        raise ConfigError(f"{where}: column {words[found['command']]} has spaces, limit: the last column")
+        raise _Mistake(f"column {words[found['command']]} has spaces, limit: the last column")
     return _Layout(width=len(words), **found)
 
 
-def _add_bare(tally: Tally, channel: str, count: int, where: str) -> None:
-    name = _whole(channel, where)
-    if name in _wchan.KERNEL_THREADS | _wchan.FREEZABLE_THREADS:
-        for _ in range(count):
-            tally.add_kernel("", name in _wchan.FREEZABLE_THREADS)
-    elif count:
-        tally.add_user("", name, count)
+def _bare(channel: str) -> _Counted:
+    name = _whole(channel)
+    kernel = name in _wchan.KERNEL_THREADS | _wchan.FREEZABLE_THREADS
+    return _Counted(kernel, "", name, name in _wchan.FREEZABLE_THREADS)
 
 
-def _add_row(tally: Tally, line: str, layout: _Layout, where: str) -> None:
-    words = line.split(None, layout.width - 1)
+def _row(line: str, words: list[str], layout: _Layout) -> _Counted | None:
+    """Say what a row of ps counts as; None for the one who looks."""
 
     def word(index: int | None) -> str:
         return words[index].strip() if index is not None and index < len(words) else ""
@@ -290,33 +344,34 @@ def _add_row(tally: Tally, line: str, layout: _Layout, where: str) -> None:
     state, command = word(layout.state), word(layout.command)
     wanted = max(layout.channel, layout.state or 0, layout.pid or 0) + 1
     right = len(words) >= wanted and (layout.state is None or _STATE.fullmatch(state))
-    if not right or not all(word(i).isdecimal() for i in (layout.pid, layout.parent) if i is not None):
+    if not right or not all(word(i).isdecimal() for i in layout.numbers):
         limit = "a channel, a count and a channel, or pid, state, channel, command as ps prints them"
-        raise ConfigError(f"{where}: value {line.strip()[:60]!r}, limit: {limit}")
+        raise _Mistake(f"value {line.strip()[:60]!r}, limit: {limit}")
     state = state[:1]
-    name = _whole(word(layout.channel), where)
+    name = _whole(word(layout.channel))
     if state == "R" and re.fullmatch(r"ps( .*)?", command):
-        return  # the one who looks
+        return None
     kernel = (
         state == "I"
-        or "2" in (word(layout.pid), word(layout.parent))
+        or _KTHREADD in (word(layout.pid), word(layout.parent))
         or name in _wchan.KERNEL_THREADS | _wchan.FREEZABLE_THREADS
         or (command.startswith("[") and command.endswith("]"))
     )
     if kernel and state not in ("Z", "X"):
         named = command.strip("[]").startswith(_FREEZABLE_NAMES)
-        tally.add_kernel(state, named or name in _wchan.FREEZABLE_THREADS)
-    else:
-        tally.add_user(state, name)
+        return _Counted(True, state, name, named or name in _wchan.FREEZABLE_THREADS)
+    return _Counted(False, state, name)
 
 
-def _whole(channel: str, where: str) -> str:
-    """Refuse a channel that ps has cut at its usual six characters: it would be counted in the wrong site."""
+def _whole(channel: str) -> str:
+    """Refuse what is no channel, or cut by ps at its usual six characters: it would be counted wrongly."""
     name = _wchan.plain_channel(channel)
     tables = (_wchan.SITE_OF, _wchan.UNINTERRUPTIBLE, _wchan.KERNEL_THREADS, _wchan.FREEZABLE_THREADS)
     known = any(name in table for table in tables)
     if not known and len(name) == 6 and any(full.startswith(name) for table in tables for full in table):
-        raise ConfigError(f"{where}: value {name!r} is cut, limit: whole names, as ps prints with wchan:40")
+        raise _Mistake(f"value {name!r} is cut, limit: whole names, as ps prints with wchan:40")
+    if name.isdecimal() and name not in _wchan.NO_CHANNEL:
+        raise _Mistake(f"{name!r} stands where a wait channel should, expected a name such as 'ep_poll'")
     return name
 
 
@@ -342,7 +397,7 @@ def read_proc(root: str, max_hidden: float) -> Tally:
         else:
             tally.add_user(state, channel)
     if not tally.places:
-        raise ConfigError(f"{root}: value has no tasks, limit: PID/task/TID folders, as procfs has")
+        raise ConfigError(f"{root}: no tasks in it: expected folders PID/task/TID, as procfs has")
     tally.check(max_hidden)
     return tally
 

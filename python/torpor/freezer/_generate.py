@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import ast
+import difflib
+from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 
 from torpor import _core
+from torpor._checks import shown
 from torpor._core import ConfigError
 from torpor.distributions import LogNormal
 from torpor.freezer.tasks import TaskGroup, Time
@@ -18,15 +22,50 @@ D_TAIL_US = LogNormal(median_us=2000, sigma=1)
 
 # Shares of the sleepers of each sort; each sums to one.
 _LEFT_ASLEEP = {"futex": 0.53, "binder": 0.29, "sigtimedwait": 0.10, "nanosleep": 0.04, "af_unix": 0.04}
+# In none of these does any kernel from 3.12 on leave a task asleep; waitpid is left out, for 6.1 does.
 _WOKEN = {
     "epoll": 0.50,
     "poll": 0.10,
     "select": 0.10,
-    "inet_socket": 0.06,
-    "pipe": 0.06,
-    "waitpid": 0.06,
-    "other": 0.12,
+    "inet_socket": 0.08,
+    "pipe": 0.08,
+    "other": 0.14,
 }
+
+
+_FORM = "write it as generate(parameter=value, ...)"
+
+
+def parse_call(text: str, known: Sequence[str]) -> dict[str, Any]:
+    """Read the parameters of a call of `Population.generate` from its text; see `Population.from_text`."""
+    if not isinstance(text, str):
+        raise ConfigError(f"population {shown(text)}: {_FORM}")
+    named = f"population {shown(text)}"
+    listed = ", ".join(known)
+    try:
+        call = ast.parse(text.strip(), mode="eval").body
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
+            raise ValueError
+        if any(keyword.arg is None for keyword in call.keywords):
+            raise ValueError
+        given = {str(keyword.arg): _value(keyword.value) for keyword in call.keywords}
+    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
+        raise ConfigError(f"{named}: {_FORM}; parameters are {listed}") from None
+    if call.func.id != "generate":
+        raise ConfigError(f"{named}: nothing is called {shown(call.func.id)}; {_FORM}")
+    if len(given) < len(call.keywords):
+        raise ConfigError(f"{named}: {_FORM}, each parameter once")
+    for name in given:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise ConfigError(f"{named}: generate has no parameter {shown(name)}: it has {listed}{hint}")
+    return given
+
+
+def _value(node: ast.expr) -> object:
+    """Value of a parameter; a distribution need not stand in quotes."""
+    return ast.unparse(node) if isinstance(node, ast.Call) else ast.literal_eval(node)
 
 
 def draw_groups(

@@ -3,23 +3,29 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 import os
 import re
 import statistics
-import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from torpor._core import ConfigError
 from torpor.freezer._capture_log import UntracedCycle, boot_tick_hz, untraced_cycles
+from torpor.freezer._capture_truth import (
+    CYCLE_FIELDS,
+    TRACE_FIELDS,
+    Truth,
+    check_regular,
+    compare,
+    compare_totals,
+    read_text,
+)
 from torpor.freezer._trace_cycles import LoopRecord, TracedCycle, traced_cycles
 from torpor.importers.ftrace import read_ftrace
 
 __all__ = ["Capture", "LoopRecord", "Measured", "Series", "TracedCycle", "UntracedCycle", "mix_sites"]
+__all__ += ["ties"]
 
 DEFAULT_TICK_HZ = 250
 """Tick rate of a capture without a boot log: that of the distribution kernels the captures were made with."""
@@ -31,6 +37,7 @@ WAIT_CHILD = "wait_child"
 """Site of the child each waiting parent has; it sleeps, and carries its parent's name."""
 
 _EARLY_PCT = 2.0
+_UNTRACED = " untraced"
 _KINDS = (
     *("nanosleep", "futex", "unix", "sigtw", "wait"),
     *("pipe", "pause", "poll", "select", "epoll", "tick"),
@@ -131,11 +138,38 @@ class Measured:
         )
 
 
-def _commonest(values: Iterable[int]) -> list[int]:
-    """Largest group of values within two percent of each other; of equal ones the longest."""
+def _groups(values: Iterable[int]) -> list[list[int]]:
+    """Values within two percent of each other, largest group first, of equal ones the longest."""
     ordered = sorted(values)
     groups = [[v for v in ordered if low <= v <= low * (1.0 + _EARLY_PCT / 100.0)] for low in ordered]
-    return max(groups, key=lambda group: (len(group), group[-1]))
+    return sorted(groups, key=lambda group: (len(group), group[-1]), reverse=True)
+
+
+def _commonest(values: Iterable[int]) -> list[int]:
+    return _groups(values)[0]
+
+
+def ties(values: Iterable[int]) -> tuple[tuple[int, ...], ...]:
+    """Return the shorter groups of durations that are as common as the one that makes the figure.
+
+    Parameters
+    ----------
+    values : iterable of int
+        Durations of one loop.
+
+    Examples
+    --------
+    >>> ties([2351, 2643, 2666, 2376])
+    ((2351, 2376),)
+    >>> ties([2643, 2643, 2666, 2376])
+    ()
+    """
+    best, *others = _groups(values)
+    found: list[list[int]] = []
+    for group in others:
+        if len(group) == len(best) and group[-1] < (found[-1] if found else best)[0]:
+            found.append(group)
+    return tuple(map(tuple, found))
 
 
 @dataclass(frozen=True)
@@ -230,6 +264,10 @@ class Capture:
         Figures of truth.json that differ from what the trace or the log says; empty is right.
     without_files : tuple of str
         Labels truth.json has figures of, but whose traces and logs were not kept.
+    without_log : tuple of str
+        Names of the settings of which truth.json has untraced cycles, but the folder no log.
+    failed : tuple of str
+        Cycles that failed, by truth.json, and whose files were not kept.
 
     Examples
     --------
@@ -251,6 +289,8 @@ class Capture:
     series: tuple[Series, ...]
     disagreements: tuple[str, ...]
     without_files: tuple[str, ...]
+    without_log: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> Capture:
@@ -264,8 +304,9 @@ class Capture:
         Raises
         ------
         ConfigError
-            When a file is missing, cut off or malformed, when truth.json is that of another kind of
-            capture, or when file names and labels contradict each other; the message names file and value.
+            When a file is missing, no regular file, cut off or malformed, when truth.json is that of another
+            kind of capture, or when file names and labels contradict each other; the message names file and
+            value.
         """
         return _load(Path(folder))
 
@@ -276,45 +317,6 @@ class Capture:
                 return series
         known = ", ".join(series.name for series in self.series)
         raise ConfigError(f"{self.path}: no series {mix} N={count} busy={busy}; recorded: {known}")
-
-
-class _Truth:
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        try:
-            data = json.loads(path.read_bytes())
-        except OSError as error:
-            raise ConfigError(f"{path}: cannot be read ({error.strerror})") from None
-        except ValueError as error:
-            raise ConfigError(f"{path}: not JSON ({error})") from None
-        self.data: dict[str, Any] = data if isinstance(data, dict) else {}
-        if self.get("kind", str) != "freezer":
-            raise ConfigError(f"{path}: kind is '{self.data['kind']}', expected 'freezer'")
-
-    def get(self, key: str, kind: type) -> Any:
-        value = self.data.get(key)
-        if not isinstance(value, kind) or isinstance(value, bool):
-            raise ConfigError(f"{self.path}: {key}: {value!r} is no {kind.__name__}")
-        return value
-
-    def records(self, key: str, where: Any) -> list[dict[str, Any]]:
-        if not isinstance(where, list) or not all(isinstance(one, dict) for one in where):
-            raise ConfigError(f"{self.path}: {key}: expected a list of records")
-        return where
-
-
-def _read_text(path: Path) -> str:
-    try:
-        data = path.read_bytes()
-        if data.startswith(b"\x1f\x8b"):
-            data = gzip.decompress(data)
-    except EOFError:
-        raise ConfigError(f"{path}: the gzip file is cut off after {path.stat().st_size} bytes") from None
-    except (gzip.BadGzipFile, zlib.error) as error:
-        raise ConfigError(f"{path}: damaged gzip file ({error})") from None
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read ({error.strerror})") from None
-    return data.decode("utf-8", "replace")
 
 
 @dataclass
@@ -356,7 +358,7 @@ def _key(path: Path, label: str, traced: bool) -> _Key:
 
 
 def _load(folder: Path) -> Capture:
-    truth = _Truth(folder / "truth.json")
+    truth = Truth(folder / "truth.json")
     cpus = truth.get("cpus", int)
     if cpus < 1:
         raise ConfigError(f"{truth.path}: cpus={cpus}: expected 1 or more")
@@ -373,8 +375,8 @@ def _load(folder: Path) -> Capture:
     for path in sorted([*folder.glob("freeze_*.dmesg.txt.gz"), *folder.glob("freeze_*.dmesg.txt")]):
         if ".traced." in path.name:
             continue
-        label, cycles = untraced_cycles(_read_text(path), str(path))
-        untraced = label.endswith(" untraced")
+        label, cycles = untraced_cycles(read_text(path), str(path))
+        untraced = label.endswith(_UNTRACED)
         setting_key = _key(path, label, traced=not untraced)
         if untraced:
             setting = settings.setdefault(setting_key, _Setting())
@@ -387,6 +389,7 @@ def _load(folder: Path) -> Capture:
     found |= {path.name.removesuffix(".gz"): path for path in folder.glob("freeze_*.trace.gz")}
     for name in sorted(found.keys() | traces.keys()):
         path = found.get(name, folder / f"{name}.gz")
+        check_regular(path)
         counted = traced_cycles(read_ftrace(path))
         keys = {_key(path, cycle.label, traced=True) for cycle in counted}
         if len(keys) > 1:
@@ -396,13 +399,20 @@ def _load(folder: Path) -> Capture:
             raise ConfigError(f"{path}: label '{counted[0].label}' in a second file")
         setting.traced = tuple(counted)
         labels |= {(cycle.label, cycle.cycle): cycle for cycle in counted}
-        said += _compare(name, counted, truth.records(f"traces.{name}", traces.get(name, [])))
+        records = truth.records(f"traces.{name}", traces.get(name, []), TRACE_FIELDS)
+        said += compare(name, counted, records)
 
     key = "untraced_and_traced_cycles"
-    records = truth.records(key, truth.data.get(key))
+    records = truth.records(key, truth.data.get(key), CYCLE_FIELDS)
     known = {label for label, _ in labels}
-    without_files = sorted({str(one.get("label")) for one in records} - known)
-    said += _compare_totals(labels, [one for one in records if str(one.get("label")) in known])
+    without_files = sorted({one["label"] for one in records} - known)
+    said += compare_totals(labels, [one for one in records if one["label"] in known])
+    without_log = [label.removesuffix(_UNTRACED) for label in without_files if label.endswith(_UNTRACED)]
+    failed = [
+        f"{one['label']} cycle={one['cycle']} (err={one['err']})"
+        for one in records
+        if one["label"] not in known and one["err"]
+    ]
     if not settings:
         raise ConfigError(f"{folder}: no freeze_*.trace.gz and no freeze_*.dmesg.txt.gz")
     series = tuple(
@@ -424,13 +434,15 @@ def _load(folder: Path) -> Capture:
         series,
         tuple(said),
         tuple(without_files),
+        tuple(without_log),
+        tuple(failed),
     )
 
 
 def _boot_hz(folder: Path) -> int | None:
     for name in ("boot.dmesg.txt.gz", "boot.dmesg.txt"):
         if (folder / name).exists():
-            tick_hz = boot_tick_hz(_read_text(folder / name))
+            tick_hz = boot_tick_hz(read_text(folder / name))
             if tick_hz is not None and not 1 <= tick_hz <= 10_000:
                 raise ConfigError(f"{folder / name}: {tick_hz} ticks a second, expected 1..10000")
             return tick_hz
@@ -450,51 +462,3 @@ def _other_tasks(folder: Path, series: Sequence[Series]) -> int | None:
             f"{folder}: {min(others)} to {max(others)} tasks besides the recorded ones: they changed"
         )
     return others.pop() if others else None
-
-
-def _compare(name: str, cycles: Sequence[TracedCycle], records: Sequence[Mapping[str, Any]]) -> list[str]:
-    said = []
-    if len(cycles) != len(records):
-        said.append(f"{name}: {len(cycles)} cycles, truth.json has {len(records)}")
-    for cycle, record in zip(cycles, records, strict=False):
-        mine: dict[str, Any] = {
-            "label": f"{cycle.label} cycle={cycle.cycle}",
-            "ctxt": cycle.context_switches,
-            "total_ms": cycle.total_us / 1000,
-            "freeze_us": cycle.freeze_us,
-            "thaw_us": cycle.thaw_us,
-            "passes": [{"us": loop.duration_us, "user_only": loop.user_only} for loop in cycle.loops],
-            "retry_max_us": list(cycle.sleeps_max_us),
-            "wakeups_by_site": cycle.wakeups_by_site,
-            "wakeups_freeze": cycle.wakeups_freeze,
-            "wakeups_lab_tasks_freeze": cycle.woken,
-            "restarted_syscalls": cycle.restarted_calls,
-            "refrigerator_entries": cycle.refrigerator_entries or 0,
-            "switches_freeze": cycle.switches_freeze or 0,
-            "switches_thaw": cycle.switches_thaw or 0,
-        }
-        said += [
-            f"{name} cycle={cycle.cycle}: {key} {value}, truth.json says {record.get(key)}"
-            for key, value in mine.items()
-            if record.get(key) != value
-        ]
-    return said
-
-
-def _compare_totals(
-    cycles: Mapping[tuple[str, int], UntracedCycle | TracedCycle], records: Sequence[Mapping[str, Any]]
-) -> list[str]:
-    told = {
-        (str(one.get("label")), str(one.get("cycle"))): (one.get("total_ms"), one.get("ctxt"))
-        for one in records
-    }
-    mine = {
-        (label, str(number)): (cycle.total_us / 1000, cycle.context_switches)
-        for (label, number), cycle in cycles.items()
-    }
-    return [
-        f"{label} cycle={number}: total_ms, ctxt {mine.get((label, number))}, "
-        f"truth.json says {told.get((label, number))}"
-        for label, number in sorted(told.keys() | mine.keys())
-        if told.get((label, number)) != mine.get((label, number))
-    ]

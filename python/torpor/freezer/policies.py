@@ -4,9 +4,8 @@
 from __future__ import annotations
 
 from torpor import _core
-from torpor._core import Cgroup1, Cgroup2, Freezer
-from torpor._core import known_freezer_policies as known_policies
-from torpor._core import parse_freezer_policy as parse_policy
+from torpor._checks import shown, word
+from torpor._core import Cgroup1, Cgroup2, ConfigError, Freezer, PolicyInfo
 from torpor.policy_table import policy_table
 from torpor.report import Report
 from torpor.tables import Column, Table
@@ -26,6 +25,38 @@ __all__ = [
 Policy = Freezer | Cgroup1 | Cgroup2
 
 
+def known_policies() -> list[PolicyInfo]:
+    """Every policy with its versions, parameters, defaults and source.
+
+    Examples
+    --------
+    >>> [info.name for info in known_policies()]
+    ['freezer', 'cgroup1', 'cgroup2']
+    """
+    return _core.known_freezer_policies()
+
+
+def parse_policy(text: str) -> Policy:
+    """Policy of a text such as ``"v3.9"`` or ``"freezer(version=full, cap_us=4000)"``.
+
+    Parameters
+    ----------
+    text : str
+        Text form of a policy; a version by itself is the freezer of that kernel.
+
+    Raises
+    ------
+    ConfigError
+        For an unknown policy, version or parameter; the message lists the known ones.
+
+    Examples
+    --------
+    >>> parse_policy("v3.9")
+    Freezer(version='v3.9')
+    """
+    return _core.parse_freezer_policy(word("policy", text))
+
+
 def as_policy(policy: Policy | str) -> Policy:
     """Return the policy itself, or the one that a text such as ``"v3.9"`` stands for.
 
@@ -37,7 +68,7 @@ def as_policy(policy: Policy | str) -> Policy:
     Raises
     ------
     ConfigError
-        For an unknown policy, version or parameter; the message lists the known ones.
+        For an unknown policy, version or parameter (the message lists the known ones), and what is no policy.
 
     Examples
     --------
@@ -46,7 +77,11 @@ def as_policy(policy: Policy | str) -> Policy:
     >>> as_policy("skip-only") == Freezer("skip-only")
     True
     """
-    return parse_policy(policy) if isinstance(policy, str) else policy
+    if isinstance(policy, str):
+        return parse_policy(policy)
+    if not isinstance(policy, Policy):
+        raise ConfigError(f"policy={shown(policy)}: must be a policy of the freezer family, or its text")
+    return policy
 
 
 def policy_catalogue() -> Report:

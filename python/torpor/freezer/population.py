@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 import html
+import inspect
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields, replace
@@ -24,7 +25,7 @@ from torpor._core import ConfigError
 from torpor.board import Board
 from torpor.board import _freezer as _section
 from torpor.distributions import Distribution
-from torpor.freezer import _census, _generate
+from torpor.freezer import _census, _census_csv, _generate
 from torpor.freezer._generate import D_TAIL_US
 from torpor.freezer.tasks import TaskGroup, Time
 
@@ -112,8 +113,11 @@ class Population(Sequence[TaskGroup]):
         ----------
         path : str or path
             A file whose first line names its columns: ``site`` and ``count``, and any of ``name``, ``kind``,
-            ``start``, ``threads``, ``nfds``. Blank lines and those that begin with ``#`` are skipped. A row
-            without a name is called after its site, with its kind and start where they are not the usual.
+            ``start``, ``threads``, ``nfds``, ``d_ends_us``, ``wakes_at_us``, ``waits_on`` and
+            ``freeze_run_cycles``, which mean the same as in :class:`TaskGroup`. An empty cell is the usual
+            value; times are numbers of microseconds or distributions, in quotes if they have commas. Blank
+            lines and those that begin with ``#`` are skipped. A row without a name is called after its site,
+            with its kind and start where they are not the usual.
 
         Raises
         ------
@@ -129,7 +133,7 @@ class Population(Sequence[TaskGroup]):
         ...     Population.from_census(file).task_count
         47
         """
-        return cls(_census.read_census(os.fspath(path)))
+        return cls(_census_csv.read_census(os.fspath(path)))
 
     @classmethod
     def from_wait_channels(
@@ -146,7 +150,7 @@ class Population(Sequence[TaskGroup]):
         source : str, path or iterable of str
             A file, its text, or its lines. A line is a channel; a count and a channel, as ``sort | uniq -c``
             prints them; or a row of ``ps -eLo pid,ppid,stat,wchan:40,args``, with ps's heading or in the
-            order pid, state, channel, command.
+            order pid, state, channel, command. A file is read in pieces and may have any number of lines.
         d_ends_us : float, str or Distribution, microseconds
             When the waits of tasks in D end; None is never, and a freeze then fails. A look at a running
             system cannot tell the two apart.
@@ -208,7 +212,7 @@ class Population(Sequence[TaskGroup]):
         >>> Population.from_proc("/nowhere")
         Traceback (most recent call last):
             ...
-        torpor._core.ConfigError: /nowhere: value has no tasks, limit: PID/task/TID folders, as procfs has
+        torpor._core.ConfigError: /nowhere: no tasks in it: expected folders PID/task/TID, as procfs has
         """
         tally = _census.read_proc(os.fspath(root), max_hidden)
         return cls(tally.groups(d_ends_us), notes=tally.notes())
@@ -236,9 +240,9 @@ class Population(Sequence[TaskGroup]):
             Seed of the draw, at least 0; the same one gives the same population on every machine.
         woken_share : float
             Chance, 0 to 1, that such a task sleeps in a site which Linux 3.12 and later wake: epoll 50 %,
-            poll and select 10 % each, inet_socket, pipe and waitpid 6 % each, other 12 %. The rest sleep
-            where they are left asleep: futex 53 %, binder 29 %, sigtimedwait 10 %, nanosleep and af_unix 4 %
-            each.
+            poll and select 10 % each, inet_socket and pipe 8 % each, other 14 %. The rest sleep where all of
+            these kernels leave them asleep: futex 53 %, binder 29 %, sigtimedwait 10 %, nanosleep and
+            af_unix 4 % each.
         zombies, kfreezable, knofreeze : int
             Zombies and kernel threads besides.
         d_tails : int
@@ -277,6 +281,35 @@ class Population(Sequence[TaskGroup]):
                 d_ends_us=d_ends_us,
             )
         )
+
+    @classmethod
+    def from_text(cls, text: str) -> Population:
+        """Draw a population at random as its text says, for command lines and files.
+
+        Parameters
+        ----------
+        text : str
+            ``generate(parameter=value, ...)`` with the parameters of :meth:`generate`. A distribution may
+            stand in quotes or without.
+
+        Raises
+        ------
+        ConfigError
+            For text of another form, an unknown parameter (the message lists the known ones), and what
+            :meth:`generate` refuses.
+
+        Examples
+        --------
+        >>> population = Population.from_text("generate(tasks=1000, woken_share=0.25, seed=3)")
+        >>> population == Population.generate(tasks=1000, woken_share=0.25, seed=3)
+        True
+        >>> Population.from_text("generate(zombie=5)")
+        Traceback (most recent call last):
+            ...
+        torpor._core.ConfigError: population 'generate(zombie=5)': generate has no parameter 'zombie': ...
+        """
+        known = tuple(inspect.signature(cls.generate).parameters)
+        return cls.generate(**_generate.parse_call(text, known))
 
     @property
     def groups(self) -> tuple[TaskGroup, ...]:

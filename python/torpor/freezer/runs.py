@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from torpor._checks import real, whole
 from torpor._core import ConfigError, FreezeOutcome
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ _RUN_COLUMNS = (
     *(f"thaw_{name}" for name in _ACTIVITY),
     *("thaw_visible_errors", "running_on", "bound_ns", "attempts", "cycle_ns", "cycle_energy_mj"),
 )
-_COLUMNS = (*_RUN_COLUMNS, "refusing_by_group", "cpu_busy_ns")
+_COLUMNS = (*_RUN_COLUMNS, "refusing_by_group", "freeze_cpu_busy_ns", "thaw_cpu_busy_ns")
 
 
 class Runs:
@@ -63,8 +64,8 @@ class Runs:
     freeze_wakeups, thaw_wakeups : int64 array, shape (runs,)
         Tasks woken: by the walker, by the end of a wait, by somebody else.
     freeze_busy_ns, thaw_busy_ns : int64 array, nanoseconds, shape (runs,)
-        Time of all CPUs spent on tasks and the walker; `cpu_busy_ns`, shape (runs, cpus), has both phases by
-        CPU.
+        Time of all CPUs spent on tasks and the walker; by CPU, shape (runs, cpus), `freeze_cpu_busy_ns` and
+        `thaw_cpu_busy_ns`.
     freeze_energy_mj, thaw_energy_mj : float64 array, millijoules, shape (runs,)
         Busy CPUs and the rest of the awake board; NaN when the board publishes no power.
     restarts, visible_errors : int64 array, shape (runs,)
@@ -97,6 +98,8 @@ class Runs:
     >>> runs.elapsed_ns.shape, bool((runs.outcome == 0).all())
     ((2,), True)
     """
+
+    __slots__ = ("__weakref__", "first", "policy", "scenario", "seed", *_COLUMNS)
 
     outcome: npt.NDArray[np.int8]
     in_kernel_loop: npt.NDArray[np.bool_]
@@ -137,7 +140,8 @@ class Runs:
     attempts: npt.NDArray[np.int64]
     cycle_ns: npt.NDArray[np.int64]
     cycle_energy_mj: npt.NDArray[np.float64]
-    cpu_busy_ns: npt.NDArray[np.int64]
+    freeze_cpu_busy_ns: npt.NDArray[np.int64]
+    thaw_cpu_busy_ns: npt.NDArray[np.int64]
 
     def __init__(
         self, *, scenario: Scenario, policy: Policy, seed: int, first: int, columns: dict[str, Any]
@@ -223,9 +227,10 @@ class Runs:
         >>> bool((runs.power_mw(3.0) == runs.cycle_energy_mj / 3.0).all())
         True
         """
-        if not period_s > 0.0:
+        seconds = real("period_s", period_s)
+        if not seconds > 0.0:
             raise ConfigError(f"period_s={period_s} is not above 0")
-        return self.cycle_energy_mj / period_s
+        return self.cycle_energy_mj / seconds
 
     def to_frame(self, level: Literal["run", "cpu", "group"] = "run") -> pd.DataFrame:
         """Tidy table of the results.
@@ -255,7 +260,9 @@ class Runs:
             frame["outcome"] = frame["outcome"].map({int(kind): kind.name for kind in FreezeOutcome})
             return frame.assign(interrupted=self.interrupted, efficiency=self.efficiency)
         if level == "cpu":
-            return _long(replicates, "cpu", range(self.cpu_busy_ns.shape[1]), "busy_ns", self.cpu_busy_ns)
+            cpus = range(self.freeze_cpu_busy_ns.shape[1])
+            frame = _long(replicates, "cpu", cpus, "freeze_busy_ns", self.freeze_cpu_busy_ns)
+            return frame.assign(thaw_busy_ns=self.thaw_cpu_busy_ns.ravel())
         if level == "group":
             names = self.scenario.groups.names
             return _long(replicates, "group", names, "refusing", self.refusing_by_group)
@@ -299,6 +306,7 @@ class Runs:
         return self.scenario.tasks(self.policy, seed=self.seed, replicate=self._replicate(run))
 
     def _replicate(self, run: int) -> int:
+        run = whole("run", run, -(2**62), 2**62)
         if not 0 <= run < self.runs:
             raise IndexError(f"run={run}: there are {self.runs}")
         return self.first + run

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields
 from typing import Any
 
@@ -11,7 +11,19 @@ import numpy as np
 import pandas as pd
 
 from torpor import _core
-from torpor._checks import Progress, flag, time_ns, whole, word
+from torpor._checks import (
+    LONGEST_US,
+    Progress,
+    flag,
+    listener,
+    plain,
+    real,
+    shown,
+    slice_ns,
+    time_ns,
+    whole,
+    word,
+)
 from torpor._core import ConfigError
 from torpor.board import Board, catalogue
 from torpor.distributions import Distribution
@@ -26,7 +38,13 @@ __all__ = ["Scenario"]
 
 MAX_CPUS = 8192
 MAX_COST = 10**12
+MAX_KHZ = 2**53
 MAX_TIMEOUT_MS = 2**32 - 1
+
+_NUMBERS = (
+    *("cpus", "since_tick_us", "wheel_extra", "timeout_ms", "wakeup_at_us", "attempts"),
+    *("retry_gap_us", "asleep_us", "steal", "slice_us", "bound"),
+)
 
 
 @dataclass(frozen=True, repr=False)
@@ -134,12 +152,16 @@ class Scenario:
     _core_scenario: _core.FreezerScenario = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        for name in _NUMBERS:
+            object.__setattr__(self, name, plain(getattr(self, name)))
+        if self.opp_khz is not None:
+            object.__setattr__(self, "opp_khz", _checked_opps(self.opp_khz))
         section = _section(self.board)
         groups = self.population
         if groups is None:
             groups = Population.from_board(self.board)
-        elif not isinstance(groups, Sequence):
-            raise ConfigError(f"population={groups!r} is no Population and no sequence of TaskGroup")
+        elif isinstance(groups, str) or not isinstance(groups, Sequence):
+            raise ConfigError(f"population={shown(groups)} is no Population and no sequence of TaskGroup")
         elif not isinstance(groups, Population):
             groups = Population(groups)
         if self.costs is not None:
@@ -161,7 +183,7 @@ class Scenario:
                 queues=word("queues", self.queues),
                 placement=word("placement", self.placement),
                 steal=flag("steal", self.steal),
-                slice_ns=time_ns(self.slice_us, "slice_us"),
+                slice_ns=slice_ns(self.slice_us, "slice_us"),
             ),
             costs=_core.Costs(**costs | dict(self.costs or {})),
             kernel=self._kernel(section.kernel),
@@ -173,8 +195,8 @@ class Scenario:
             order=word("order", section.order if self.order is None else self.order),
             loops=word("loops", self.loops),
             attempts=whole("attempts", self.attempts, 1, 10**6),
-            retry_gap_ns=time_ns(self.retry_gap_us, "retry_gap_us"),
-            asleep_ns=time_ns(self.asleep_us, "asleep_us"),
+            retry_gap_ns=time_ns(self.retry_gap_us, "retry_gap_us", 0),
+            asleep_ns=time_ns(self.asleep_us, "asleep_us", 0),
             bound=flag("bound", self.bound),
         )
 
@@ -188,7 +210,11 @@ class Scenario:
         latency_ns = time_ns(wake_latency_us, "freezer.wake_latency_us")
         return [
             _core.Cpu(
-                freq_hz=cpu.freq_hz, capacity=cpu.capacity, cluster=cpu.cluster, wake_latency_ns=latency_ns
+                freq_hz=cpu.freq_hz,
+                capacity=cpu.capacity,
+                cluster=cpu.cluster,
+                wake_latency_ns=latency_ns,
+                work_hz=cpu.work_hz,
             )
             for cpu in chosen
         ], [powers[cpu.cluster] for cpu in chosen]
@@ -201,16 +227,23 @@ class Scenario:
         later = chosen("kernel_loop_preempt")
         return _core.Kernel(
             hz=self.board.tick_hz,
-            since_tick_ns=None
-            if self.since_tick_us is None
-            else time_ns(self.since_tick_us, "since_tick_us"),
+            since_tick_ns=None if self.since_tick_us is None else self._since_tick_ns(self.since_tick_us),
             preempt=word("preempt", chosen("preempt")),
             kernel_loop_preempt=None if later is None else word("kernel_loop_preempt", later),
             walker_wake=word("walker_wake", chosen("walker_wake")),
-            wheel_extra=whole("wheel_extra", chosen("wheel_extra"), 0, 2),
+            wheel_extra=whole("wheel_extra", chosen("wheel_extra"), 0, 1),
             range_mode=word("range_mode", chosen("range_mode")),
             timeout_ms=whole("timeout_ms", chosen("timeout_ms"), 1, MAX_TIMEOUT_MS),
         )
+
+    def _since_tick_ns(self, since_tick_us: float) -> int:
+        number_us = real("since_tick_us", since_tick_us, "time in microseconds")
+        period_ns = (2 * 10**9 // self.board.tick_hz + 1) // 2  # rounded, as the engine does
+        since_ns = time_ns(since_tick_us, "since_tick_us") if abs(number_us) <= LONGEST_US else -1
+        if number_us < 0 or not 0 <= since_ns < period_ns:
+            limit = f"0 <= since_tick_us < {period_ns / 1000:.10g}, one tick at HZ {self.board.tick_hz}"
+            raise ConfigError(f"since_tick_us={since_tick_us} is outside {limit}")
+        return since_ns
 
     @property
     def groups(self) -> Population:
@@ -264,7 +297,7 @@ class Scenario:
         Raises
         ------
         ConfigError
-            For an unknown policy; for ``runs=0``.
+            For an unknown policy, and what is none; for ``runs=0``.
         KeyboardInterrupt
             Soon after Ctrl-C.
 
@@ -279,14 +312,17 @@ class Scenario:
         # A replicate's result takes about 600 bytes and a count per group and CPU; one call holds 4 GiB of
         # them at most.
         most = 2**32 // (600 + 8 * (len(self.groups) + len(self.freq_khz)))
+        runs = whole("runs", runs, 1, most)
+        first = whole("first", first, 0, 2**62)
+        seed = whole("seed", seed, 0, 2**64 - 1)
         columns = _core.run_freezer(
             self._core_scenario,
             chosen,
-            runs=whole("runs", runs, 1, most),
-            first=whole("first", first, 0, 2**62),
-            seed=whole("seed", seed, 0, 2**64 - 1),
+            runs=runs,
+            first=first,
+            seed=seed,
             threads=whole("threads", threads, 0, 4096),
-            progress=progress,
+            progress=listener("progress", progress),
         )
         if None in self._cpus(0.0)[1]:
             for name in ("freeze_energy_mj", "thaw_energy_mj", "cycle_energy_mj"):
@@ -315,12 +351,9 @@ class Scenario:
         ['time_ns', 'cpu', 'event', 'value']
         """
         chosen = as_policy(policy)
-        columns = _core.run_freezer_timeline(
-            self._core_scenario,
-            chosen,
-            seed=whole("seed", seed, 0, 2**64 - 1),
-            replicate=whole("replicate", replicate, 0, 2**62),
-        )
+        seed = whole("seed", seed, 0, 2**64 - 1)
+        replicate = whole("replicate", replicate, 0, 2**62)
+        columns = _core.run_freezer_timeline(self._core_scenario, chosen, seed=seed, replicate=replicate)
         return Timeline(scenario=self, policy=chosen, seed=seed, replicate=replicate, columns=columns)
 
     def tasks(self, policy: Policy | str, *, seed: int = 0, replicate: int = 0) -> pd.DataFrame:
@@ -368,7 +401,9 @@ class Scenario:
                 "state": columns["state"],
                 "frozen_us": _known_us(columns["frozen_ns"]),
                 "reblocked_us": _known_us(columns["reblocked_ns"]),
-                **{name: columns[name] for name in ("voluntary", "involuntary", "interrupted")},
+                **{name: columns[name] for name in ("voluntary", "involuntary", "wakeups", "interrupted")},
+                "call": columns["call"],
+                "state_after_thaw": columns["state_after_thaw"],
             }
         )
 
@@ -403,7 +438,7 @@ class Scenario:
 def _section(board: Board) -> Any:
     """Return the board's [freezer] section."""
     if not isinstance(board, Board):
-        raise ConfigError(f"board={board!r} is no Board")
+        raise ConfigError(f"board={shown(board)} is no Board")
     if board.freezer is None:
         known = [name for name in catalogue() if Board.load(name).freezer is not None]
         raise ConfigError(
@@ -412,21 +447,30 @@ def _section(board: Board) -> Any:
     return board.freezer
 
 
+def _checked_opps(opp_khz: int | Mapping[str, int]) -> int | dict[str, int]:
+    if isinstance(opp_khz, Mapping):
+        return {name: whole(f"opp_khz[{name}]", khz, 0, MAX_KHZ) for name, khz in opp_khz.items()}
+    return whole("opp_khz", opp_khz, 0, MAX_KHZ)
+
+
 def _checked_costs(costs: Mapping[str, int], known: Sequence[str]) -> dict[str, int]:
     if not isinstance(costs, Mapping):
-        raise ConfigError(f"costs={costs!r} is no mapping of names to cycles")
-    for name, value in costs.items():
+        raise ConfigError(f"costs={shown(costs)} is no mapping of names to cycles")
+    for name in costs:
         if name not in known:
             raise ConfigError(f"costs: '{name}' is unknown: known are {', '.join(known)}")
-        whole(f"costs.{name}", value, 0, MAX_COST)
-    return dict(costs)
+    return {name: whole(f"costs.{name}", value, 0, MAX_COST) for name, value in costs.items()}
 
 
 def _checked_work(work: Sequence[WorkItem]) -> tuple[WorkItem, ...]:
-    items = (work,) if isinstance(work, WorkItem) else tuple(work)
-    for item in items:
+    if isinstance(work, WorkItem):
+        return (work,)
+    if isinstance(work, str) or not isinstance(work, Iterable):
+        raise ConfigError(f"work={shown(work)} is no WorkItem and no sequence of WorkItem")
+    items = tuple(work)
+    for index, item in enumerate(items):
         if not isinstance(item, WorkItem):
-            raise ConfigError(f"work={item!r} is no WorkItem")
+            raise ConfigError(f"work[{index}]={shown(item)} is no WorkItem")
     return items
 
 

@@ -6,9 +6,12 @@ from __future__ import annotations
 import html
 import operator
 from dataclasses import dataclass, fields
+from numbers import Real
 
 import msgspec
+import numpy as np
 
+from torpor._checks import shown
 from torpor._core import ConfigError
 from torpor.board import _freezer as _section
 from torpor.board._freezer_names import KINDS, SITES, STARTS
@@ -18,6 +21,8 @@ __all__ = ["KINDS", "SITES", "STARTS", "TaskGroup", "Time"]
 
 Time = float | str | Distribution
 """A time in microseconds, or the distribution that it is drawn from."""
+
+_WORDS = {"site": SITES, "kind": KINDS, "start": STARTS}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,8 +40,11 @@ class TaskGroup:
         Number of tasks.
     site : str
         Where they sleep, one of ``SITES``; for a task in D, where it sleeps once its wait is over.
+        ``kthread`` is for kernel threads only.
     kind : {"user", "kfreezable", "knofreeze"}
-        User space, a kernel thread that has opted in to freezing, one that is never asked.
+        User space, a kernel thread that has opted in to freezing, one that is never asked. One that has opted
+        in may sleep in any site: it says so by the state in which it sleeps, wherever that is. Kernel threads
+        start ``blocked`` or ``uninterruptible``.
     start : str
         ``blocked`` in the site; ``uninterruptible`` (D), deaf to the fake signal; ``user_mode``, computing;
         ``spinning`` inside the kernel, deaf too; ``stopped``; ``zombie``.
@@ -49,7 +57,8 @@ class TaskGroup:
     forks_at_us : float, str or Distribution, microseconds
         When a task in user mode forks, if it still computes then.
     waits_on : str
-        Group of which a D or spinning task needs a reply: task i waits for task i modulo its count.
+        Group of which a D or spinning task needs a reply: task i waits for task i modulo its count. A
+        spinning task has to name one.
     reply_after_cycles : int, CPU cycles
         A server replies after that much of its own work in user mode.
     freeze_run_cycles, thaw_run_cycles : int or None, CPU cycles
@@ -69,7 +78,7 @@ class TaskGroup:
     >>> TaskGroup(name="loop", count=3, site="epol")
     Traceback (most recent call last):
         ...
-    torpor._core.ConfigError: TaskGroup.site='epol': binder, epoll, select, ...; did you mean epoll?
+    torpor._core.ConfigError: TaskGroup.site='epol': known: binder, epoll, select, ...; did you mean epoll?
     """
 
     name: str
@@ -90,9 +99,7 @@ class TaskGroup:
     def __post_init__(self) -> None:
         values = {}
         for field in fields(self):
-            value = getattr(self, field.name)
-            if hasattr(type(value), "__index__") and not isinstance(value, bool):
-                value = operator.index(value)
+            value = _plain(getattr(self, field.name))
             values[field.name] = str(value) if isinstance(value, Distribution) else value
         try:
             record = msgspec.convert(values, _section.FreezerTasks)
@@ -102,7 +109,11 @@ class TaskGroup:
             raise ConfigError(_complaint(entry, values.get(entry), reason)) from None
         found = _section.broken_tasks(record)
         if found is not None:
-            raise ConfigError(_complaint(*found))
+            entry, value, limit = found
+            known = _WORDS.get(entry)
+            raise ConfigError(
+                _complaint(entry, value, f"known: {limit}" if known and value not in known else limit)
+            )
         for name in record.__struct_fields__:
             value = getattr(record, name)
             if name in _section.TIMES:
@@ -117,6 +128,14 @@ class TaskGroup:
         return f"<code>{html.escape(repr(self))}</code>"
 
 
+def _plain(value: object) -> object:
+    """Python's own number for anything that stands for one."""
+    if isinstance(value, bool | np.ndarray):
+        return value
+    if hasattr(type(value), "__index__"):
+        return operator.index(value)  # type: ignore[arg-type]
+    return float(value) if isinstance(value, Real) else value
+
+
 def _complaint(entry: str, value: object, limit: str) -> str:
-    text = repr(value)
-    return f"TaskGroup.{entry}={text if len(text) <= 60 else text[:57] + '...'}: {limit}"
+    return f"TaskGroup.{entry}={shown(value)}: {limit}"

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from torpor import _core
-from torpor._core import ConfigError
+from torpor._checks import whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,6 +41,8 @@ class Timeline:
        start_us  end_us
     0     125.0  1125.0
     """
+
+    __slots__ = ("__weakref__", "_columns", "policy", "replicate", "scenario", "seed")
 
     def __init__(
         self, *, scenario: Scenario, policy: Policy, seed: int, replicate: int, columns: dict[str, Any]
@@ -109,16 +111,15 @@ class Timeline:
         >>> scenario.timeline("full").intervals(0)["entity"].tolist() == [WALKER, 9, WALKER, 9]
         True
         """
-        count = len(self.scenario.freq_khz)
-        if not 0 <= cpu < count:
-            raise ConfigError(f"cpu={cpu} is outside 0..{count - 1}")
+        cpu = whole("cpu", cpu, 0, len(self.scenario.freq_khz) - 1)
         frame = self.to_frame()
         runs = frame[(frame["event"] == "run") & (frame["cpu"] == cpu)]
+        # What gives way at once has not run, and the same entity twice in a row is one stretch, for example
+        # the walker between freeze and thaw.
+        runs = runs[runs["time_ns"] != runs["time_ns"].shift(-1)]
+        runs = runs[runs["value"] != runs["value"].shift()]
         entity = runs["value"].to_numpy()
-        # The same entity twice in a row is one stretch, for example the walker between freeze and thaw.
-        starts = np.flatnonzero(np.r_[True, entity[1:] != entity[:-1]]) if entity.size else np.array([], int)
-        entity = entity[starts]
-        start_ns = runs["time_ns"].to_numpy()[starts]
+        start_ns = runs["time_ns"].to_numpy()
         end_ns = np.r_[start_ns[1:], self._end_ns()] if start_ns.size else start_ns
         busy = (entity != IDLE) & (end_ns > start_ns)
         return pd.DataFrame(

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from torpor._core import ConfigError
 from torpor.freezer._capture_scenario import (
@@ -17,7 +16,7 @@ from torpor.freezer._capture_scenario import (
     scenario_of,
     split_costs,
 )
-from torpor.freezer.capture import WAIT_CHILD, Capture, Measured, Series
+from torpor.freezer.capture import WAIT_CHILD, Capture, Measured, Series, ties
 from torpor.freezer.capture_fit import (
     FourCpuCosts,
     OneCpuCosts,
@@ -28,16 +27,19 @@ from torpor.freezer.capture_fit import (
     thaw_switches,
 )
 from torpor.freezer.runs import Runs
-from torpor.freezer.validate_report import CaptureResult, Quantity, ValidateReport
+from torpor.freezer.validate_report import Basis, CaptureResult, Quantity, ValidateReport
 
 __all__ = ["ValidateReport", "validate_captures"]
 
 EXACT = 0.0
 SWITCHES_LIMIT = 5
 """Context switches by which a count may be off: what else the machine does varies by that."""
+SWITCHES_JUDGED_FROM = 100
+"""Switches of a freeze from which on that is a twentieth at most; fewer are printed and not judged."""
 CONTROL_MISS_PCT = 20.0
 HEAD = "walker_wake=head"
 FULL = "preempt=full"
+HEAD_NONE = f"{HEAD}, preempt=none"
 
 _MIXES = ("frozen", "mixed", "woken")
 _SHORT_SLEEPER = "tick"
@@ -125,19 +127,11 @@ class _Validation:
         )
 
     def result(self) -> CaptureResult:
-        quantities = [
-            Quantity(
-                "",
-                "figures of truth.json that differ from trace and log",
-                "",
-                float(len(self.capture.disagreements)),
-                0.0,
-                EXACT,
-                "count",
-                cycles=1,
-                equal=int(not self.capture.disagreements),
-            )
-        ]
+        differing = len(self.capture.disagreements)
+        quantities = [_whole("truth.json", "figures that differ from trace and log", differing)]
+        if self._must_have_times():
+            without = len(self._without_times())
+            quantities.append(_whole("logs", "series with no untraced cycles to judge", without))
         for series in self.capture.series:
             quantities += self._counts(series)
         for series in self.capture.series:
@@ -148,7 +142,28 @@ class _Validation:
         for series in self.steady:
             quantities += self._controls(series)
         name = self.folder.resolve().name
-        return CaptureResult(name, tuple(quantities), self.costs, self.split, tuple(self._notes()))
+        timed = any(q.section == "time" and q.ok is not None for q in quantities)
+        untimed = "" if timed else self._why_untimed()
+        return CaptureResult(name, tuple(quantities), self.costs, self.split, tuple(self._notes()), untimed)
+
+    def _without_times(self) -> list[str]:
+        """Series that were timed, by truth.json, but of which the logs do not say enough."""
+        short = [one.name for one in self.capture.series if one.untraced and not one.steady]
+        return [*self.capture.without_log, *short]
+
+    def _must_have_times(self) -> bool:
+        """Whether the clock's times repeat and the recorder took any."""
+        return self.capture.instruction_ns is not None and bool(self.steady or self._without_times())
+
+    def _why_untimed(self) -> str:
+        without = len(self._without_times())
+        if self.capture.instruction_ns is None:
+            return "its clock does not repeat"
+        if without:
+            return f"{without} series without {'log' if self.capture.without_log else 'enough cycles'}"
+        if not self.steady:
+            return "it was recorded without untraced cycles"
+        return "no task count is larger than the fitted ones"
 
     def _counts(self, series: Series) -> Iterator[Quantity]:
         cycles, model = series.traced, self.predictions[series.name]
@@ -231,12 +246,14 @@ class _Validation:
             ):
                 counted = [float(n) for n in recorded if n is not None]
                 predicted: float | None = model.freeze_switches
-                of: Literal["", "fitted", "predicted"] = "predicted"
+                of: Basis = "predicted"
+                judged = plain and max(model.freeze_switches, *counted, 0) >= SWITCHES_JUDGED_FROM
                 if phase == "thaw":
                     of = basis
+                    judged = plain and basis == "predicted"
                     predicted = None if beside_thaw is None else model.thaw_switches + beside_thaw
                 if counted and self.split is not None:
-                    made.append(_switch(series, phase, counted, predicted, plain and of == "predicted", of))
+                    made.append(_switch(series, phase, counted, predicted, judged, of))
                 elif counted:
                     made.append(_switch(series, phase, counted, None, False, ""))
             if series.steady:
@@ -250,10 +267,12 @@ class _Validation:
         model = self.predictions[series.name]
         return model.freeze_switches + model.thaw_switches
 
-    def _basis(self, series: Series) -> Literal["", "fitted", "predicted"]:
+    def _basis(self, series: Series, given: bool = False) -> Basis:
         if self.costs is None:
             return ""
-        return "fitted" if series.name in self.costs.fitted_on else "predicted"
+        if series.name in self.costs.fitted_on:
+            return "fitted"
+        return "given" if given else "predicted"
 
     def _phases(self, series: Series, measured: Measured) -> Phases | None:
         if self.costs is None:
@@ -288,20 +307,22 @@ class _Validation:
                 None if phases is None else getattr(phases, f"{key}_us"),
                 getattr(limits, key) if series.name in self.new else None,
                 "time",
-                self._basis(series),
+                self._basis(series, given=bool(given) and key in ("thaw", "total")),
                 low=float(min(cycles)),
                 high=float(max(cycles)),
             )
 
     def _controls(self, series: Series) -> Iterator[Quantity]:
-        if not self.one_cpu or self.costs is None or not _is_plain(series):
+        if self.costs is None or not _is_plain(series):
             return
-        recorded = series.measured(1).user_us
+        recorded = series.measured(self.capture.cpus).user_us
         least = min(one.count for one in self.steady if _is_plain(one))
-        for variant, runs in (
-            (HEAD, self._run(series, walker_wake="head")),
-            (FULL, self._run(series, preempt="full")),
-        ):
+        variants = {HEAD: ("head", "none"), FULL: ("tail", "full")}
+        if not self.one_cpu:
+            # With the model's own preempt=full nothing waits in the queue whose head or tail it could be.
+            variants = {HEAD_NONE: ("head", "none")}
+        for variant, (walker_wake, preempt) in variants.items():
+            runs = self._run(series, walker_wake=walker_wake, preempt=preempt)
             must_miss = variant == HEAD and series.mix == "woken" and series.count > least
             yield Quantity(
                 series.name,
@@ -320,6 +341,10 @@ class _Validation:
             yield f"Differs from truth.json: {'; '.join(capture.disagreements)}."
         if capture.without_files:
             yield f"truth.json has figures of cycles without files: {', '.join(capture.without_files)}."
+        if capture.failed:
+            yield f"Of these the kernel refused, by truth.json: {', '.join(capture.failed)}."
+        if self._must_have_times() and self._without_times():
+            yield f"No untraced cycles to judge: {', '.join(self._without_times())}."
         if capture.tick_hz_assumed:
             yield f"No boot log: HZ={capture.tick_hz} is assumed."
         if any(_SHORT_SLEEPER in one.sites for one in capture.series):
@@ -351,8 +376,31 @@ class _Validation:
                 "Another timer may end a retry sleep early, which is not modelled. The figure of a loop is "
                 f"its commonest duration, the longer of equally common ones. Cycles that differ: {said}."
             )
+            yield from self._ties()
         if any(one.busy for one in capture.series):
-            yield "With busy tasks the thaw waits for a CPU, which is not modelled: no such time is judged."
+            yield (
+                "With busy tasks neither the kernel loop nor the thaw is modelled, and so not the total: "
+                "timer ticks may end a sleep early, and the walker waits for a CPU. No time of such a series "
+                "is judged."
+            )
+
+    def _ties(self) -> Iterator[str]:
+        """Say where the choice of the longer duration matters, and how far the model is from the other."""
+        for series in self.steady:
+            phases = self._phases(series, series.measured(1))
+            for loop, key in (("user loop", "user_us"), ("kernel loop", "kernel_us")):
+                durations = [getattr(cycle, key) for cycle in series.steady]
+                for shorter in ties(durations):
+                    least, most = min(shorter), max(shorter)
+                    said = (
+                        f"{series.name}, {loop}: as many cycles ({len(shorter)} of {len(durations)}) took "
+                        f"{least} to {most} us as those that make the figure"
+                    )
+                    if phases is not None:
+                        other = statistics.median(shorter)
+                        off = 100.0 * (getattr(phases, key) - other) / other
+                        said += f"; against them the model is off by {off:+.1f} %"
+                    yield f"A tie: {said}."
 
 
 def _is_plain(series: Series) -> bool:
@@ -364,6 +412,11 @@ def _furthest(recorded: Sequence[float], predicted: float | None) -> float:
     if predicted is None:
         return float(statistics.median(recorded))
     return float(max(recorded, key=lambda one: abs(one - predicted)))
+
+
+def _whole(of: str, what: str, found: int) -> Quantity:
+    """Figure of the capture as a whole that must be 0."""
+    return Quantity(of, what, "", float(found), 0.0, EXACT, "capture")
 
 
 def _count(
@@ -388,7 +441,7 @@ def _switch(
     recorded: Sequence[float],
     predicted: float | None,
     judged: bool,
-    basis: Literal["", "fitted", "predicted"],
+    basis: Basis,
 ) -> Quantity:
     furthest = _furthest(recorded, predicted)
     limit = 100.0 * SWITCHES_LIMIT / (furthest or 1.0) if judged and predicted is not None else None
@@ -421,10 +474,12 @@ def validate_captures(paths: str | os.PathLike[str] | Sequence[str | os.PathLike
     The task population comes from the capture, the costs from a fit on its two smaller task counts; the
     largest is predicted, event by event. Limits: wakeups by site, refrigerator entries, restarted calls and
     visible errors equal in every traced cycle. One CPU: one sleep a loop, loops and thaw within 2 %, the
-    whole cycle within 1 %, context switches within 5; with the walker woken at the head of the queue the user
-    loop of the woken mix must miss by more than 20 %, at every task count but the smallest. Several CPUs on
-    one clock: kernel loop within 10 %, user loop and thaw (given its switches) within 25 %. Times of a clock
-    that does not repeat, and all that the costs were fitted to, are reported without a limit.
+    whole cycle within 1 %, its context switches within 5, and those of a freeze with 100 or more; with the
+    walker woken at the head of the queue the user loop of the woken mix must miss by more than 20 %, at every
+    task count but the smallest. Several CPUs on one clock: kernel loop within 10 %, user loop within 25 %,
+    and so the thaw, which is no prediction but a closed form given the recorded cycle's own switches. Times
+    of a clock that does not repeat, and all that the costs were fitted to, are reported without a limit.
+    Where the clock repeats, every series that was recorded untraced too must have its log.
 
     Parameters
     ----------
@@ -434,8 +489,8 @@ def validate_captures(paths: str | os.PathLike[str] | Sequence[str | os.PathLike
     Raises
     ------
     ConfigError
-        When a folder holds no capture, a file is missing or damaged, the kernel's freezer has no model, or
-        the costs cannot be told apart.
+        When a folder holds no capture or is given twice, a file is missing or damaged, the kernel's freezer
+        has no model, or the costs cannot be told apart.
 
     Examples
     --------
@@ -447,4 +502,10 @@ def validate_captures(paths: str | os.PathLike[str] | Sequence[str | os.PathLike
     if not many:
         raise ConfigError("captures: none given")
     folders = [folder for path in many for folder in _folders(Path(path))]
+    seen: dict[Path, Path] = {}
+    for folder in folders:
+        first = seen.setdefault(folder.resolve(), folder)
+        if first is not folder:
+            also = "" if first == folder else f", also as {first}"
+            raise ConfigError(f"captures: {folder} is given twice{also}")
     return ValidateReport(tuple(_Validation(folder).result() for folder in folders))

@@ -7,7 +7,7 @@ import html
 from dataclasses import dataclass
 
 from torpor import _core
-from torpor._checks import time_ns
+from torpor._checks import plain, shown, time_ns
 from torpor._core import ConfigError
 from torpor.distributions import Distribution, parse_distribution
 
@@ -37,7 +37,7 @@ def engine_distribution(value: float | str | Distribution, name: str) -> _core.D
     try:
         chosen = parse_distribution(value)
     except ConfigError as error:
-        raise ConfigError(f"{name}={value!r}: {error}") from None
+        raise ConfigError(f"{name}={shown(value)}: {error}") from None
     record: _core.Distribution = getattr(_core.Distribution, chosen.text_name)(**chosen.parameters_ns())
     return record
 
@@ -70,15 +70,14 @@ class WorkItem:
     runs_us: float | str | Distribution = 0
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "queued_at_us", plain(self.queued_at_us))
+        object.__setattr__(self, "runs_us", plain(self.runs_us))
         self.engine_record()
 
     def engine_record(self) -> _core.WorkItem:
         """Record that the engine reads."""
-        queued_at_ns = time_ns(self.queued_at_us, "WorkItem.queued_at_us")
-        if queued_at_ns < 0:
-            raise ConfigError(f"WorkItem.queued_at_us={self.queued_at_us} is below 0")
         return _core.WorkItem(
-            queued_at_ns=queued_at_ns,
+            queued_at_ns=time_ns(self.queued_at_us, "WorkItem.queued_at_us", 0),
             runs_ns=engine_distribution(self.runs_us, "WorkItem.runs_us"),
         )
 

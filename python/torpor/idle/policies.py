@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from torpor._checks import shown
 from torpor._core import (
+    ConfigError,
     DelayedOracle,
     Fixed,
     Haltpoll,
@@ -45,14 +47,18 @@ def as_policy(policy: Policy | str) -> Policy:
     Raises
     ------
     ConfigError
-        For an unknown policy, version or parameter; the message lists the known ones.
+        For an unknown policy, version or parameter (the message lists the known ones), and what is no policy.
 
     Examples
     --------
     >>> str(as_policy("menu(version=4.18, loop=leo)"))
     'menu(version=4.18, loop=leo)'
     """
-    return parse_policy(policy) if isinstance(policy, str) else policy
+    if isinstance(policy, str):
+        return parse_policy(policy)
+    if not isinstance(policy, Policy):
+        raise ConfigError(f"policy={shown(policy)}: must be a policy of the idle family, or its text")
+    return policy
 
 
 def policy_catalogue() -> Report:

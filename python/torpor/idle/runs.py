@@ -68,6 +68,11 @@ class Runs:
     (2, 8, 3)
     """
 
+    __slots__ = (
+        *("__weakref__", "cluster_off_ns", "first", "policy", "scenario", "seed"),
+        *(*_STATE_COLUMNS, *_CPU_COLUMNS, *_RUN_COLUMNS),
+    )
+
     residency_ns: npt.NDArray[np.int64]
     usage: npt.NDArray[np.int64]
     above: npt.NDArray[np.int64]

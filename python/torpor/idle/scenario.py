@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
 
 from torpor import _core
-from torpor._checks import Progress, time_ns, whole
+from torpor._checks import Progress, listener, plain, real, shown, time_ns, whole
 from torpor._core import ConfigError
 from torpor.board import Board
 from torpor.idle.policies import Policy, as_policy
@@ -19,6 +19,11 @@ __all__ = ["Scenario"]
 
 LONGEST_S = 1e9
 """Longest run, seconds."""
+
+_NUMBERS = (
+    *("duration_s", "tick_phase_us", "latency_limit_us", "opp_khz"),
+    *("refusal_probability", "iowait", "load"),
+)
 
 
 @dataclass(frozen=True)
@@ -77,7 +82,11 @@ class Scenario:
     _core_scenario: _core.IdleScenario = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        workload = (self.workload,) if isinstance(self.workload, Workload) else tuple(self.workload)
+        for name in _NUMBERS:
+            object.__setattr__(self, name, plain(getattr(self, name)))
+        if self.opp_khz is not None:
+            whole("opp_khz", self.opp_khz, 0, 2**53)
+        workload = _checked_workload(self.workload)
         object.__setattr__(self, "workload", workload)
         object.__setattr__(self, "disabled_states", tuple(self.disabled_states))
         object.__setattr__(self, "_core_scenario", self._build())
@@ -90,10 +99,8 @@ class Scenario:
             whole(name, getattr(self, name), 0, 2**32 - 1)
         if self.latency_limit_us is not None:
             whole("latency_limit_us", self.latency_limit_us, 0, _core.NO_LATENCY_LIMIT_US)
-        if not isinstance(self.duration_s, int | float) or not 0 < self.duration_s <= LONGEST_S:
+        if not 0 < real("duration_s", self.duration_s) <= LONGEST_S:
             raise ConfigError(f"duration_s={self.duration_s} is outside 0 < s <= {LONGEST_S:g}")
-        if not isinstance(self.refusal_probability, int | float):
-            raise ConfigError(f"refusal_probability={self.refusal_probability!r} is no number")
         return _core.IdleScenario(
             core,
             sources=sources,
@@ -106,7 +113,7 @@ class Scenario:
             else self.latency_limit_us,
             disabled=self._disabled_masks(),
             opps=self.board.opp_indices(self.opp_khz),
-            refusal_probability=self.refusal_probability,
+            refusal_probability=real("refusal_probability", self.refusal_probability),
             iowait=self.iowait,
             load=self.load,
         )
@@ -174,14 +181,17 @@ class Scenario:
         chosen = as_policy(policy)
         # A replicate's result takes about half a KiB a CPU; one call holds 4 GiB of them at most.
         most = 2**32 // (512 * self.board.cpu_count)
+        runs = whole("runs", runs, 1, most)
+        first = whole("first", first, 0, 2**62)
+        seed = whole("seed", seed, 0, 2**64 - 1)
         columns = _core.run_idle(
             self._core_scenario,
             chosen,
-            runs=whole("runs", runs, 1, most),
-            first=whole("first", first, 0, 2**62),
-            seed=whole("seed", seed, 0, 2**64 - 1),
+            runs=runs,
+            first=first,
+            seed=seed,
             threads=whole("threads", threads, 0, 4096),
-            progress=progress,
+            progress=listener("progress", progress),
         )
         return Runs(scenario=self, policy=chosen, seed=seed, first=first, columns=columns)
 
@@ -229,3 +239,15 @@ class Scenario:
         for name, value in state.items():
             object.__setattr__(self, name, value)
         object.__setattr__(self, "_core_scenario", self._build())
+
+
+def _checked_workload(workload: Workload | Sequence[Workload]) -> tuple[Workload, ...]:
+    if isinstance(workload, Workload):
+        return (workload,)
+    if isinstance(workload, str) or not isinstance(workload, Iterable):
+        raise ConfigError(f"workload={shown(workload)} is no workload and no sequence of workloads")
+    items = tuple(workload)
+    for index, item in enumerate(items):
+        if not isinstance(item, Workload):
+            raise ConfigError(f"workload[{index}]={shown(item)} is no workload")
+    return items

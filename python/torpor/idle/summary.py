@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from torpor.idle.runs import Runs
-from torpor.summary import Metric, Summary, check_same_worlds, side_by_side
+from torpor.summary import Metric, Summary, check_same_worlds, replicates_of, side_by_side
 
 __all__ = ["summarise"]
 
@@ -67,7 +67,7 @@ def summarise(results: Sequence[Runs]) -> Summary:
     scenario = first.scenario
     return side_by_side(
         f"{scenario.board.name}, HZ {scenario.board.tick_hz}, {scenario.duration_s:g} s, "
-        f"{first.runs} replicates of seed {first.seed}; mean ± half of the 95 % interval",
+        f"{replicates_of(first)}",
         "all CPUs",
         {str(runs.policy): _metrics(runs) for runs in results},
         {

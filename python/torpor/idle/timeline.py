@@ -30,6 +30,8 @@ class Timeline:
     ['enter_state', 'leave_state', 'tick_stop']
     """
 
+    __slots__ = ("__weakref__", "_columns", "policy", "replicate", "scenario", "seed")
+
     def __init__(
         self, *, scenario: Scenario, policy: Policy, seed: int, replicate: int, columns: dict[str, Any]
     ) -> None:

@@ -209,10 +209,13 @@ def failure(rest: str, loop: Loop | None, *, named: bool) -> Failure:
     busy = None if match["busy"] is None else int(match["busy"])
     if busy is not None and busy > 1:
         return Failure(word, loop, named, elapsed, refusing, None, reason or f"wq_busy={busy}: 0 or 1")
+    # Numbers that cannot be true together with the rest of the line are not passed on.
     if not refusing and not busy:
-        reason = reason or "it tells of a failure, but nothing refused to freeze"
+        nothing = "it tells of a failure, but nothing refused to freeze"
+        return Failure(word, loop, named, elapsed, None, None, reason or nothing)
     if busy and named and loop == "user":
         reason = reason or "wq_busy=1 in the loop that does not look at workqueues"
+        return Failure(word, loop, named, elapsed, refusing, None, reason)
     return Failure(word, loop, named, elapsed, refusing, None if busy is None else busy == 1, reason)
 
 

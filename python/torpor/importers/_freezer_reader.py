@@ -123,6 +123,7 @@ class Reader:
         self.recognised = 0
         self.entries = 0
         self.stalled_entries = 0
+        self.time_falls: list[int] = []
         self._timeout_ms = timeout_ms
         self._hz = hz
         self._open: _Open | None = None
@@ -133,6 +134,7 @@ class Reader:
         self._dumping = False
         self._dump: _Dump | None = None
         self._skip_task = False
+        self._last_s: float | None = None
 
     def take(self, raw: bytes) -> None:
         """Read one more line."""
@@ -144,6 +146,7 @@ class Reader:
         if found is not None:
             self._end_dump()
             time_s = lines.monotonic_s(text, found[0])
+            self._watch_time(time_s)
             if isinstance(found[1], lines.Failure):
                 self._take_failure(found[1], time_s)
             else:
@@ -153,6 +156,13 @@ class Reader:
                 self.damage(found[1].reason, text)
         elif self._take_companion(text) or (self._dumping and self._take_dump(text)):
             self.recognised += 1
+
+    def _watch_time(self, time_s: float | None) -> None:
+        if time_s is None:
+            return
+        if self._last_s is not None and time_s < self._last_s:
+            self.time_falls.append(self.lines)
+        self._last_s = time_s
 
     def damage(self, reason: str, text: str = "") -> None:
         """Note that the line just read, or what follows it, is bad."""

@@ -182,7 +182,7 @@ def sleep_quantum(elapsed_ms: int, timeout_ms: int = 20_000, hz: int | None = No
 
 def check_quantum_parameters(timeout_ms: int, hz: int | None) -> None:
     """Refuse a timeout or HZ that no kernel has."""
-    for name, value, low, high in (("timeout_ms", timeout_ms, 1, 2**31 - 1), ("hz", hz, 10, 10_000)):
+    for name, value, low, high in (("timeout_ms", timeout_ms, 1, 2**32 - 1), ("hz", hz, 1, 10_000)):
         if value is not None and not low <= value <= high:
             raise ConfigError(f"{name}={value} is outside {low}..{high}")
 
@@ -214,7 +214,7 @@ class FreezeCycle:
     refusing : int or None
         Number of tasks that refused to freeze.
     wq_busy : bool or None
-        Whether a freezable workqueue was busy.
+        Whether a freezable workqueue was busy; None where the log does not tell, or contradicts itself.
     wakeup_source : str or None
         What the kernel names as the reason of an abort.
     offenders : tuple of Offender

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import statistics
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -26,7 +26,7 @@ from torpor.importers._freezer_records import (
     check_quantum_parameters,
     sleep_quantum,
 )
-from torpor.importers._log_text import LogDamage, log_lines
+from torpor.importers._log_text import LogDamage, log_lines, log_name
 from torpor.report import Report
 from torpor.tables import Column, Table, Value
 
@@ -34,6 +34,9 @@ __all__ = ["BadLine", "BusyWorkqueue", "FreezeCycle", "FreezerLog", "Offender", 
 __all__ += ["read_freezer_log", "sleep_quantum"]
 
 _RESULTS = ("frozen", "failed", "aborted", "incomplete")
+
+_LISTED = 5
+"""Lines and attempts that a note names one by one."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,9 @@ class FreezerLog:
         Timeout of the freezer that failures are checked against.
     hz : int or None, hertz
         HZ for the same; None is the longest tick, 10 ms.
+    time_falls : tuple of int
+        Numbers of the lines about freezing that are older than the one before: another boot, or lines that
+        are out of order, so that attempts may be put together from lines of several.
 
     Examples
     --------
@@ -78,6 +84,7 @@ class FreezerLog:
     stalled_entries: int
     timeout_ms: int
     hz: int | None
+    time_falls: tuple[int, ...] = ()
 
     @classmethod
     def from_lines(
@@ -110,9 +117,11 @@ class FreezerLog:
             reader.damage(damage)
         reader.finish()
         if not reader.cycles:
-            details = f"; it has {reader.entries} entries into suspend" if reader.entries else ""
+            suspends = _number(reader.entries, "entry", "entries")
+            details = f"; it has {suspends} into suspend" if reader.entries else ""
             details += f"; {damage}" if damage else ""
-            raise ConfigError(f"{source}: no line about freezing among {reader.lines} lines{details}")
+            among = _number(reader.lines, "line")
+            raise ConfigError(f"{source}: no line about freezing among {among}{details}")
         return cls(
             source,
             tuple(reader.cycles),
@@ -123,6 +132,7 @@ class FreezerLog:
             reader.stalled_entries,
             timeout_ms,
             hz,
+            tuple(reader.time_falls),
         )
 
     def count(self, result: str) -> int:
@@ -194,6 +204,7 @@ class FreezerLog:
             "stalled_entries": self.stalled_entries,
             "timeout_ms": self.timeout_ms,
             "hz": self.hz,
+            "time_falls": list(self.time_falls),
             "cycles": [_plain(cycle) for cycle in self.cycles],
         }
 
@@ -208,7 +219,8 @@ class FreezerLog:
         'alarmtimer'
         """
         tables = [self._results(), self._attempts()]
-        tables += [table for table in (self._offenders(), self._workqueues()) if table.rows]
+        more = (self._failures(), self._offenders(), self._workqueues())
+        tables += [table for table in more if table.rows]
         return Report(tables, self.to_json())
 
     def _results(self) -> Table:
@@ -232,8 +244,10 @@ class FreezerLog:
             ],
             rows,
             notes=[
-                f"{self.lines} lines, {self.recognised} of them about freezing, {len(self.bad)} bad. "
+                f"{_number(self.lines, 'line')}, {self.recognised} of them about freezing, "
+                f"{len(self.bad)} bad. "
                 "Elapsed times are of loops that came to their end, as printed, truncated by the kernel.",
+                *self._time_note(),
                 *(
                     [f"{self.stalled_entries} of {self.entries} entries into suspend never came to freezing."]
                     if self.stalled_entries
@@ -242,11 +256,17 @@ class FreezerLog:
             ],
         )
 
+    def _time_note(self) -> list[str]:
+        if not self.time_falls:
+            return []
+        return [
+            f"Time goes back at {_listed('line', self.time_falls)}: another boot, or lines that are out of "
+            "order; then an attempt may be put together from lines of several."
+        ]
+
     def _attempts(self) -> Table:
         eras = list(dict.fromkeys(cycle.era for cycle in self.cycles if cycle.era is not None))
-        checked = any(cycle.sleep_quantum is not None for cycle in self.cycles)
-        tick = "a tick of at most 10 ms" if self.hz is None else f"one tick at HZ={self.hz}"
-        return Table(
+        return _without_empty(
             "By attempt",
             [
                 Column("attempt"),
@@ -257,13 +277,8 @@ class FreezerLog:
                 Column("loop", align="left"),
                 Column("user", "ms"),
                 Column("kernel", "ms"),
-                Column("failed after", "ms"),
                 Column("unit", "ms"),
-                Column("refusing"),
-                Column("wq busy"),
                 Column("thawed"),
-                Column("class", align="left"),
-                Column("sleep check", align="left"),
             ],
             [
                 [
@@ -275,41 +290,75 @@ class FreezerLog:
                     cycle.loop,
                     cycle.user_ms,
                     cycle.kernel_ms,
-                    cycle.failure_ms,
                     cycle.resolution_ms,
-                    cycle.refusing,
-                    cycle.wq_busy,
                     cycle.thawed,
-                    _trouble(cycle),
-                    _verdict(cycle.sleep_quantum),
                 ]
                 for cycle in self.cycles
             ],
-            notes=[
-                *([f"Kernels that write so: {'; '.join(eras)}."] if eras else []),
-                *(
-                    [
-                        f"Sleep check: a failure may come 8 ms and {tick} after the timeout of "
-                        f"{self.timeout_ms} ms with the backoff, later with longer sleeps or another timeout."
-                    ]
-                    if checked
-                    else []
-                ),
+            notes=[f"Kernels that write so: {'; '.join(eras)}."] if eras else [],
+        )
+
+    def _failures(self) -> Table:
+        failed = [cycle for cycle in self.cycles if cycle.result in ("failed", "aborted")]
+        checked = any(cycle.sleep_quantum is not None for cycle in failed)
+        tick = "a tick of at most 10 ms" if self.hz is None else f"one tick at HZ={self.hz}"
+        notes = []
+        if checked:
+            notes.append(
+                f"Sleep check: a failure may come 8 ms and {tick} after the timeout of {self.timeout_ms} ms "
+                "with the backoff, later with longer sleeps or another timeout."
+            )
+        # A kernel that a wakeup has made give up counts the tasks, but as a rule names none.
+        differ = [
+            f"{cycle.attempt} ({cycle.refusing} refusing, {len(cycle.offenders)} named)"
+            for cycle in failed
+            if cycle.refusing is not None
+            and cycle.refusing != len(cycle.offenders)
+            and (cycle.result == "failed" or cycle.offenders)
+        ]
+        if differ:
+            notes.append(
+                f"The log does not name as many tasks as it counts in {_listed('attempt', differ)}: lines "
+                "are missing or were not understood."
+            )
+        return _without_empty(
+            "Attempts that failed or were aborted",
+            [
+                Column("attempt"),
+                Column("after", "ms"),
+                Column("refusing"),
+                Column("named"),
+                Column("wq busy"),
+                Column("class", align="left", wrap=28),
+                Column("sleep check", align="left", wrap=32),
             ],
+            [
+                [
+                    cycle.attempt,
+                    cycle.failure_ms,
+                    cycle.refusing,
+                    len(cycle.offenders),
+                    cycle.wq_busy,
+                    _trouble(cycle),
+                    _verdict(cycle.sleep_quantum),
+                ]
+                for cycle in failed
+            ],
+            notes=notes,
         )
 
     def _offenders(self) -> Table:
-        return Table(
+        return _without_empty(
             "Tasks that refused to freeze",
             [
                 Column("attempt"),
                 Column("line"),
-                Column("name", align="left"),
+                Column("name", align="left", wrap=16),
                 Column("pid"),
                 Column("state", align="left"),
-                Column("top frame", align="left"),
-                Column("class", align="left"),
-                Column("told by", align="left"),
+                Column("top frame", align="left", wrap=26),
+                Column("class", align="left", wrap=13),
+                Column("told by", align="left", wrap=8),
             ],
             [
                 [cycle.attempt, one.line, one.name, one.pid, one.state, one.top_frame, one.kind, one.evidence]
@@ -319,13 +368,13 @@ class FreezerLog:
         )
 
     def _workqueues(self) -> Table:
-        return Table(
+        return _without_empty(
             "Busy workqueues",
             [
                 Column("attempt"),
-                Column("workqueue", align="left"),
-                Column("in flight", align="left"),
-                Column("waiting", align="left"),
+                Column("workqueue", align="left", wrap=24),
+                Column("in flight", align="left", wrap=34),
+                Column("waiting", align="left", wrap=34),
             ],
             [
                 [cycle.attempt, queue.name, ", ".join(queue.in_flight), ", ".join(queue.waiting)]
@@ -356,8 +405,8 @@ def read_freezer_log(
     Parameters
     ----------
     path : path-like
-        Text of dmesg, syslog or journal: plain, gzip, xz or bzip2, told apart by content. It is read line by
-        line and may be of any size.
+        Text of dmesg, syslog or journal: plain, gzip, xz, bzip2, zstd or lz4 (frames), told apart by content.
+        It is read line by line and may be of any size. ``-`` is standard input.
     timeout_ms : int, milliseconds
         What was in ``/sys/power/pm_freeze_timeout``; failures are checked against it.
     hz : int or None, hertz
@@ -375,7 +424,26 @@ def read_freezer_log(
     Traceback (most recent call last):
     torpor._core.ConfigError: no-such-file: cannot be read (No such file or directory)
     """
-    return FreezerLog.from_lines(log_lines(path), os.fspath(path), timeout_ms=timeout_ms, hz=hz)
+    return FreezerLog.from_lines(log_lines(path), log_name(path), timeout_ms=timeout_ms, hz=hz)
+
+
+def _number(count: int, one: str, many: str = "") -> str:
+    return f"{count} {one if count == 1 else many or f'{one}s'}"
+
+
+def _listed(what: str, items: Sequence[object]) -> str:
+    """Say ``lines 7, 9`` and how many more."""
+    shown = ", ".join(map(str, items[:_LISTED]))
+    more = len(items) - _LISTED
+    return f"{what if len(items) == 1 else f'{what}s'} {shown}" + (f" and {more} more" if more > 0 else "")
+
+
+def _without_empty(
+    title: str, columns: Sequence[Column], rows: list[list[Value]], notes: Sequence[str] = ()
+) -> Table:
+    """Table without the columns in which no row has anything."""
+    kept = [i for i in range(len(columns)) if any(row[i] not in (None, "") for row in rows)]
+    return Table(title, [columns[i] for i in kept], [[row[i] for i in kept] for row in rows], notes)
 
 
 def _row(cycle: FreezeCycle) -> dict[str, Any]:

@@ -166,12 +166,12 @@ TEST_F(ValidateScenario, LimitsTimeoutAndWheelExtra) {
     scenario_.kernel.timeout_ms = 0;
     expect("kernel.timeout_ms=0: must be 1..4294967295");
     scenario_.kernel.timeout_ms = 1;
-    scenario_.kernel.wheel_extra = 2;
+    scenario_.kernel.wheel_extra = 1;
     EXPECT_EQ(complaint(), "");
-    scenario_.kernel.wheel_extra = 3;
-    expect("kernel.wheel_extra=3: must be 0..2");
+    scenario_.kernel.wheel_extra = 2;
+    expect("kernel.wheel_extra=2: must be 0..1");
     scenario_.kernel.wheel_extra = -1;
-    expect("kernel.wheel_extra=-1: must be 0..2");
+    expect("kernel.wheel_extra=-1: must be 0..1");
 }
 
 TEST_F(ValidateScenario, LimitsTheTimeSlice) {

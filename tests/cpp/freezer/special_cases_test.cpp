@@ -12,81 +12,6 @@ namespace {
 
 using namespace testing;
 
-using Times = std::vector<double>;
-
-TaskGroup starting(TaskGroup made, Start start) {
-    made.start = start;
-    return made;
-}
-
-TaskGroup waking(TaskGroup made, double at_us) {
-    made.wakes_at_ns = Constant{at_us * 1000.0};
-    return made;
-}
-
-std::vector<std::string> states(const Scenario& scenario, std::string_view policy) {
-    Model model{scenario, parse_policy(policy)};
-    model.keep_tasks();
-    model.run({1, 0}, {});
-    std::vector<std::string> found;
-    for (const TaskOutcome& task : model.tasks()) found.emplace_back(task.state);
-    return found;
-}
-
-Scenario with_power(Scenario scenario) {
-    scenario.base_power_mw = 300.0;
-    scenario.busy_power_mw.assign(scenario.cpus.size(), 100.0);
-    return scenario;
-}
-
-TEST(Retry, AddsUpFreezesThawsAndGaps) {
-    Scenario scenario = with_power(example(2, {others(), d_task("d", 25'000'000)}, 1000));
-    const Result failed = run(scenario, "p1");
-    ASSERT_EQ(failed.outcome, Outcome::failed);
-    EXPECT_EQ(us(failed.cycle_ns), 20'006'513 + 20);
-    scenario.attempts = 3;
-    scenario.retry_gap_ns = 100'000'000;
-    const Result result = run(scenario, "p1");
-    EXPECT_EQ(result.outcome, Outcome::frozen);
-    EXPECT_EQ(result.attempts, 2);
-    EXPECT_GT(us(result.elapsed_ns), 25'000'000 - 20'106'533);
-    EXPECT_EQ(result.cycle_ns, failed.cycle_ns + 100'000'000 + result.elapsed_ns + result.thaw_all_ns);
-    EXPECT_DOUBLE_EQ(result.cycle_energy_mj,
-                     failed.cycle_energy_mj + 30.0 + result.freeze.energy_mj + result.thaw.energy_mj);
-}
-
-TEST(Retry, GivesUpAfterTheLastAttempt) {
-    Scenario scenario = example(2, {others(), d_task("d", -1)}, 1000);
-    scenario.attempts = 3;
-    const Result result = run(scenario, "p1");
-    EXPECT_EQ(result.outcome, Outcome::failed);
-    EXPECT_EQ(result.attempts, 3);
-    EXPECT_EQ(us(result.cycle_ns), 3 * (20'006'513 + 20));
-}
-
-TEST(Retry, FollowsAnAbortAndDoesNotSeeTheSameWakeupAgain) {
-    Scenario scenario = example(1, {d_task("d", 5000)});
-    scenario.wakeup_at_ns = Constant{2'000'000.0};
-    scenario.attempts = 2;
-    const Result result = run(scenario, "p1");
-    EXPECT_EQ(result.outcome, Outcome::frozen);
-    EXPECT_EQ(result.attempts, 2);
-    // Aborted at 3006, thawed by 3007; its passes are at 0, 1002 and 3004 from there.
-    EXPECT_EQ(us(result.elapsed_ns), 3005);
-    EXPECT_EQ(us(result.cycle_ns), 3007 + 3005 + 5 + 15);
-}
-
-TEST(Retry, GoesOnWithTheTickWhereItIs) {
-    Scenario scenario = example(2, {d_task("d", 25'000)}, 100);
-    scenario.kernel.timeout_ms = 1;
-    scenario.attempts = 2;
-    scenario.retry_gap_ns = 3'000'000;
-    // Failed at 20002, thawed by 20003; the second begins 3003 after a tick and sleeps for two.
-    const Result result = run(scenario, "v3.9");
-    EXPECT_EQ(result.outcome, Outcome::frozen);
-    EXPECT_EQ(us(result.elapsed_ns), 20000 - 3003 + 1);
-}
-
 TEST(Abort, NeedsAnEventByTheEndOfAPassThatHasFoundTasks) {
     const auto elapsed_us = [](double wakeup_us) {
         Scenario scenario = example(1, {d_task("d", 2500)});
@@ -101,6 +26,41 @@ TEST(Abort, NeedsAnEventByTheEndOfAPassThatHasFoundTasks) {
     EXPECT_EQ(elapsed_us(1004), 1004);
     // The pass at 3004 finds nothing, so the event is not asked for.
     EXPECT_EQ(elapsed_us(1004.001), 3005);
+}
+
+/// Sleeps where `full` would skip it, and is woken while user space freezes (0-6, 1006-1008).
+Scenario with_woken_thread(double at_us) {
+    TaskGroup thread = waking(group("thread", 1, Site::futex), at_us);
+    thread.kind = Kind::kfreezable;
+    return example(2, {thread, others()});
+}
+
+TEST(KernelThread, WokenInASkippableSiteInTheUserLoopBlocksAgain) {
+    for (const char* policy : {"v3.9", "full", "v6.7"}) {
+        SCOPED_TRACE(policy);
+        const Scenario scenario = with_woken_thread(500);
+        EXPECT_EQ(states(scenario, policy), (std::vector<std::string>{"blocked", "frozen"}));
+        EXPECT_EQ(frozen_us(scenario, policy).front(), -1);
+        const Result result = run(scenario, policy);
+        EXPECT_EQ(result.freeze.task_switch_ins, 2);
+        EXPECT_EQ(result.thaw.task_switch_ins, 1);
+        EXPECT_EQ(result.running_on, 0);
+    }
+    Scenario both = with_woken_thread(500);
+    both.loops = Loops::both;
+    EXPECT_EQ(states(both, "full"), (std::vector<std::string>{"skipped", "frozen"}));
+    EXPECT_EQ(run(both, "full").freeze.task_switch_ins, 2);
+    EXPECT_EQ(us(run(both, "full").elapsed_ns), 1008 + 2);
+}
+
+TEST(KernelThread, WokenShortlyBeforeTheEndOfTheUserLoopIsNotFrozenByThat) {
+    const Scenario scenario = with_woken_thread(1007.5);
+    EXPECT_EQ(us(run(scenario, "full").elapsed_ns), 1008);
+    EXPECT_EQ(states(scenario, "full"), (std::vector<std::string>{"runnable", "frozen"}));
+    EXPECT_EQ(states_after_thaw(scenario, "full"), (std::vector<std::string>{"blocked", "blocked"}));
+    const Result result = run(scenario, "full");
+    EXPECT_EQ(result.thaw.task_switch_ins, 1);
+    EXPECT_EQ(result.running_on, 0);
 }
 
 TEST(KernelThread, FreezesUnaskedOnceTheKernelLoopHasBegun) {
@@ -168,10 +128,8 @@ TEST(Fork, HappensAgainInEachAttempt) {
 }
 
 std::vector<TaskGroup> helper_and_spinner(std::int64_t reply_after, bool helper_first) {
-    TaskGroup spinner = starting(others(1, "spinner"), Start::spinning);
-    spinner.waits_on = "helper";
-    TaskGroup helper = starting(others(1, "helper"), Start::user_mode);
-    helper.reply_after_cycles = reply_after;
+    const TaskGroup spinner = waiting_on(starting(others(1, "spinner"), Start::spinning), "helper");
+    const TaskGroup helper = computing("helper", reply_after);
     return helper_first ? std::vector{helper, spinner} : std::vector{spinner, helper};
 }
 
@@ -198,9 +156,7 @@ TEST(SpinningTask, FreezesAtOnceWhenTheReplyFindsItAsked) {
 }
 
 TEST(SpinningTask, DoesNotKeepTheWalkerFromTheOnlyCpuForEver) {
-    TaskGroup spinner = others(1, "spinner");
-    spinner.start = Start::spinning;
-    spinner.waits_on = "helper";
+    const TaskGroup spinner = waiting_on(starting(others(1, "spinner"), Start::spinning), "helper");
     for (const Preempt preempt : {Preempt::full, Preempt::none}) {
         Scenario scenario = example(1, {spinner, others(1, "helper")}, 1000);
         scenario.kernel.preempt = preempt;
@@ -208,6 +164,41 @@ TEST(SpinningTask, DoesNotKeepTheWalkerFromTheOnlyCpuForEver) {
         EXPECT_NO_THROW(result = run(scenario, "p1")) << static_cast<int>(preempt);
         EXPECT_EQ(result.outcome, Outcome::failed) << static_cast<int>(preempt);
     }
+}
+
+TEST(SpinningTask, WhoseHelperHasFrozenLeavesTheFreezeWithoutABound) {
+    for (const std::int64_t slice_ns : {0, 4'000'000}) {
+        for (const int cpus : {1, 2, 3}) {
+            Scenario scenario = example(cpus, helper_and_spinner(3000, true), 1000);
+            scenario.rules.slice_ns = slice_ns;
+            const Result result = run(scenario, "p1");
+            EXPECT_EQ(result.outcome, Outcome::failed) << slice_ns << " " << cpus;
+            EXPECT_EQ(result.bound_ns, -1) << slice_ns << " " << cpus;
+        }
+    }
+}
+
+/// C waits in D for B, which spins until A replies from user mode.
+Scenario chain_of_three(std::int64_t reply_after) {
+    return example(4,
+                   {waiting_on(d_task("c", -1), "b"),
+                    waiting_on(starting(others(1, "b"), Start::spinning), "a"), computing("a", reply_after)},
+                   1000);
+}
+
+TEST(SpinningTask, ThatIsAServerRepliesOnceItComputes) {
+    // B replies at the instant of A's reply: it needs no time in user mode. It is cut at 4, A at 6.
+    EXPECT_EQ(frozen_us(chain_of_three(1000), "p1"), (Times{21, 24, 26}));
+    EXPECT_EQ(frozen_us(chain_of_three(3000), "p1"), (Times{23, 24, 26}));
+    EXPECT_EQ(us(run(chain_of_three(3000), "p1").elapsed_ns), 1009);
+}
+
+TEST(SpinningTask, ThatIsAServerNeverRepliesOnceItIsAsked) {
+    const Result result = run(chain_of_three(5000), "p1");
+    EXPECT_EQ(result.outcome, Outcome::failed);
+    EXPECT_EQ(result.refusing_by_group, (std::vector<std::int64_t>{1, 0, 0}));
+    EXPECT_EQ(states(chain_of_three(5000), "p1"),
+              (std::vector<std::string>{"uninterruptible", "frozen", "frozen"}));
 }
 
 TEST(StoppedTask, IsLeftAloneBefore61AndMarkedFromThenOn) {
@@ -310,17 +301,40 @@ TEST(Timer, ThatRunsOutWhileFrozenLetsItsTaskRunOn) {
     EXPECT_EQ(run(scenario, "v3.9").running_on, 0);
 }
 
+TEST(VforkParent, WokenWhileAsleepRunsOnWhetherItWasSkippedOrOnlySignalled) {
+    Scenario scenario = example(2, {waking(group("vfork", 1, Site::vfork), 5e6), others()});
+    EXPECT_EQ(run(scenario, "p1").running_on, 0);
+    scenario.asleep_ns = 10'000'000'000;
+    for (const char* version : {"p1", "p1p2"}) {
+        const Result result = run(scenario, version);
+        EXPECT_EQ(result.running_on, 1) << version;
+        EXPECT_EQ(result.thaw.task_switch_ins, 2) << version;
+        EXPECT_EQ(result.freeze.task_switch_ins, 1) << version;
+    }
+}
+
 TEST(Work, QueuedAfterTheKernelLoopHasBegunIsHeld) {
     Scenario scenario = example(2, {others(), kthread("worker"), kthread("fixed", Kind::knofreeze)});
     scenario.loops = Loops::both;
-    for (const std::int64_t queued_us : {1010, 1500, 2020}) {
-        scenario.work = {{queued_us * 1000, Constant{1e10}}};
+    // It begins at 1010.
+    for (const std::int64_t queued_ns : {1'010'001, 1'500'000, 2'020'000}) {
+        scenario.work = {{queued_ns, Constant{1e10}}};
         const Result result = run(scenario, "p1");
-        EXPECT_EQ(us(result.elapsed_ns), 2020) << queued_us;
-        EXPECT_EQ(result.work_held, 1) << queued_us;
+        EXPECT_EQ(us(result.elapsed_ns), 2020) << queued_ns;
+        EXPECT_EQ(result.work_held, 1) << queued_ns;
     }
     scenario.work = {{2'021'000, Constant{1e6}}};
     EXPECT_EQ(run(scenario, "p1").work_held, 0);
+}
+
+TEST(Work, QueuedAtTheInstantAtWhichTheKernelLoopBeginsIsActive) {
+    Scenario scenario = example(2, {others(), kthread("worker"), kthread("fixed", Kind::knofreeze)});
+    scenario.loops = Loops::both;
+    scenario.work = {{1'010'000, Constant{2e6}}};
+    const Result result = run(scenario, "p1");
+    // Until 3010, past the pass of 2017-2020.
+    EXPECT_EQ(us(result.elapsed_ns), 4023);
+    EXPECT_EQ(result.work_held, 0);
 }
 
 TEST(Work, QueuedBeforeTheKernelLoopMustFinish) {
@@ -361,77 +375,6 @@ TEST(UserLoopThatFails, ThawsInOneWalk) {
     EXPECT_EQ(result.bound_ns, -1);
 }
 
-TEST(CgroupV1, AsksOnceAndReadsUntilAllAreFrozen) {
-    const Result result = run(example(2, {others(4)}), "cgroup1");
-    // Written 0-20, read 20-24, asleep from 45 for 10 ms, written and read again. (The rest must not be
-    // ended by the last freeze.)
-    EXPECT_EQ(us(result.elapsed_ns), 45 + 10000 + 8);
-    EXPECT_EQ(result.user.passes, 4);
-    EXPECT_EQ(result.user.sleeps, 1);
-    EXPECT_EQ(us(result.thaw_all_ns), 50);
-}
-
-TEST(CgroupV1, CountsSkippedTasksAndIgnoresKernelThreads) {
-    const Scenario scenario = example(2, {group("futex", 1, Site::futex), kthread("worker")});
-    const Result result = run(scenario, "cgroup1(version=full)");
-    EXPECT_EQ(us(result.elapsed_ns), 2);
-    EXPECT_EQ(result.user.sleeps, 0);
-    EXPECT_EQ(states(scenario, "cgroup1(version=full)"), (std::vector<std::string>{"skipped", "blocked"}));
-}
-
-TEST(CgroupV1, GivesUpAfterItsTries) {
-    const Scenario scenario = example(2, {others(), d_task("d", -1)});
-    const Result result = run(scenario, "cgroup1(poll_us=1000, tries=3)");
-    EXPECT_EQ(result.outcome, Outcome::failed);
-    EXPECT_EQ(result.refusing, 1);
-    // Written 0-7 and read 7-9; each later try takes 3 and 2.
-    EXPECT_EQ(us(result.elapsed_ns), 9 + 2 * (1000 + 5));
-    EXPECT_EQ(us(result.thaw_walker_ns), 6);
-    EXPECT_EQ(us(result.thaw_all_ns), 20);
-    EXPECT_EQ(result.thaw.task_switch_ins, 1);
-}
-
-TEST(CgroupV1, ReadsAtOnceAgainWithoutARest) {
-    const Result result = run(example(2, {d_task("d", -1)}), "cgroup1(poll_us=0, tries=3)");
-    EXPECT_EQ(us(result.elapsed_ns), 9);
-    EXPECT_EQ(result.user.sleeps, 0);
-    EXPECT_EQ(result.user.passes, 6);
-}
-
-TEST(CgroupV2, WakesTasksWhereverTheySleep) {
-    const Scenario scenario = example(2, {group("futex", 1, Site::futex), group("epoll", 1, Site::epoll)});
-    const Result result = run(scenario, "cgroup2");
-    EXPECT_EQ(frozen_us(scenario, "cgroup2"), (Times{25, 30}));
-    EXPECT_EQ(us(result.elapsed_ns), 30);
-    EXPECT_EQ(result.freeze.task_switch_ins, 2);
-    EXPECT_EQ(result.thaw.task_switch_ins, 2);
-    EXPECT_EQ(result.restarts, 1);
-    EXPECT_EQ(result.visible_errors, 1);
-}
-
-TEST(CgroupV2, CountsStoppedTasksAndIgnoresKernelThreads) {
-    const Scenario scenario =
-        example(2, {kthread("worker"), starting(others(1, "stopped"), Start::stopped), others()});
-    EXPECT_EQ(us(run(scenario, "cgroup2").elapsed_ns), 26);
-    EXPECT_EQ(states(scenario, "cgroup2"), (std::vector<std::string>{"blocked", "stopped", "frozen"}));
-}
-
-TEST(CgroupV2, SpacesItsNotifications) {
-    const Scenario scenario = example(2, {others(4)});
-    EXPECT_EQ(us(run(scenario, "cgroup2(since_notification_us=4000)").elapsed_ns), 6000);
-    EXPECT_EQ(us(run(scenario, "cgroup2(since_notification_us=9950)").elapsed_ns), 60);
-}
-
-TEST(CgroupV2, NeverFreezesWithATaskInDAndIsGivenUpAtTheTimeout) {
-    const Result result = run(example(2, {others(), d_task("d", -1)}), "cgroup2");
-    EXPECT_EQ(result.outcome, Outcome::failed);
-    EXPECT_EQ(us(result.elapsed_ns), 20'000'000);
-    EXPECT_EQ(result.refusing, 1);
-    const Result late = run(example(2, {others(), d_task("d", 5'000'000)}), "cgroup2");
-    EXPECT_EQ(late.outcome, Outcome::frozen);
-    EXPECT_EQ(us(late.elapsed_ns), 5'000'020);
-}
-
 TEST(WalkerAtTheTail, GetsItsOnlyCpuWhenAllHaveFrozen) {
     Scenario scenario = example(1, {others(4)});
     scenario.costs.freeze_run_cycles = 600'000;
@@ -450,6 +393,14 @@ TEST(WakeLatency, DelaysABurstAndIsNotBusy) {
     for (sched::Cpu& cpu : scenario.cpus) cpu.wake_latency_ns = 10'000;
     EXPECT_EQ(frozen_us(scenario, "p1"), Times{35});
     EXPECT_EQ(us(run(scenario, "p1").freeze.busy_ns), 26);
+}
+
+TEST(WorkRate, StandsInForTheFrequency) {
+    Scenario scenario = example(1, {others()});
+    scenario.cpus.front().work_hz = 500'000'000;
+    EXPECT_EQ(frozen_us(scenario, "p1"), Times{50});
+    EXPECT_EQ(us(run(scenario, "p1(sleep=notify)").elapsed_ns), 52);
+    EXPECT_EQ(us(run(scenario, "p1").thaw_all_ns), 40);
 }
 
 TEST(Stalls, AreNotShortenedByTheClock) {
@@ -498,13 +449,6 @@ TEST(Bound, KnowsNeitherTimeoutNorWakeupEvent) {
     const Result result = run(scenario, "p1");
     EXPECT_EQ(result.outcome, Outcome::frozen);
     EXPECT_EQ(result.bound_ns, bound_ns);
-}
-
-TEST(CgroupV1, IsBoundedByItsLastFreeze) {
-    const Result result = run(example(2, {others(4)}), "cgroup1");
-    EXPECT_GT(us(result.elapsed_ns), 10000);
-    // The read of 20-24 keeps CPU 0, so the last task freezes 4 later than by a v2 group's one walk.
-    EXPECT_EQ(us(result.bound_ns), 64);
 }
 
 }  // namespace

@@ -41,11 +41,48 @@ std::string complaint(const std::vector<Cpu>& cpus) {
 }
 
 TEST(CpusOf, OrdersByCpuNumberAndTakesTheChosenOperatingPoint) {
-    const std::vector<Cpu> expected{{500 * kMHz, 400, 1, 0},
-                                    {1600 * kMHz, 1024, 0, 0},
-                                    {500 * kMHz, 400, 1, 0},
-                                    {1600 * kMHz, 1024, 0, 0}};
+    // The little ones do 400/1024 of the big ones' work at 1600 MHz with their 500 MHz.
+    const std::vector<Cpu> expected{{500 * kMHz, 400, 1, 0, 625 * kMHz},
+                                    {1600 * kMHz, 1024, 0, 0, 1600 * kMHz},
+                                    {500 * kMHz, 400, 1, 0, 625 * kMHz},
+                                    {1600 * kMHz, 1024, 0, 0, 1600 * kMHz}};
     EXPECT_EQ(cpus_of(two_clusters(), {1, 0}), expected);
+}
+
+std::int64_t rate_of(const board::Board& board, const std::vector<std::size_t>& opps, std::size_t cpu) {
+    return cpus_of(board, opps).at(cpu).rate_hz();
+}
+
+TEST(CpusOf, MeasuresWorkInCyclesOfTheBiggestClusterAtItsHighestFrequency) {
+    board::Board board = two_clusters();
+    board.clusters[1] = cluster("little", {0, 2}, 400, {250, 500});
+    // Each at either point: 800 and 1600; 250 and 500 times 400/1024 times 1600/500.
+    EXPECT_EQ(rate_of(board, {0, 0}, 1), 800 * kMHz);
+    EXPECT_EQ(rate_of(board, {1, 0}, 1), 1600 * kMHz);
+    EXPECT_EQ(rate_of(board, {0, 0}, 0), 312'500'000);
+    EXPECT_EQ(rate_of(board, {1, 1}, 0), 625 * kMHz);
+}
+
+TEST(CpusOf, TakesTheBiggestClusterWhereverItIs) {
+    board::Board board = two_clusters();
+    board.clusters = {cluster("little", {0}, 512, {1800}), cluster("big", {1}, 1024, {500, 2000}),
+                      cluster("middle", {2}, 768, {1000})};
+    EXPECT_EQ(rate_of(board, {0, 0, 0}, 0), 1000 * kMHz);
+    EXPECT_EQ(rate_of(board, {0, 0, 0}, 1), 500 * kMHz);
+    EXPECT_EQ(rate_of(board, {0, 0, 0}, 2), 1500 * kMHz);
+}
+
+TEST(CpusOf, RoundsTheRateToTheNearestHertz) {
+    board::Board board = two_clusters();
+    board.clusters = {cluster("big", {0}, 7, {1000}), cluster("little", {1}, 3, {1000}),
+                      cluster("least", {2}, 2, {1000})};
+    EXPECT_EQ(rate_of(board, {0, 0, 0}, 1), 428'571'429);  // 428571428.57
+    EXPECT_EQ(rate_of(board, {0, 0, 0}, 2), 285'714'286);  // 285714285.71
+}
+
+TEST(Cpu, WorksAtItsFrequencyUnlessARateIsGiven) {
+    EXPECT_EQ((Cpu{kMHz, 1024, 0, 0}).rate_hz(), kMHz);
+    EXPECT_EQ((Cpu{kMHz, 1024, 0, 0, 500}).rate_hz(), 500);
 }
 
 TEST(CpusOf, NeedsOnePointPerCluster) {
@@ -79,6 +116,7 @@ TEST(ValidateCpus, RefusesNoneAndTooMany) {
 TEST(ValidateCpus, NamesTheCpuTheFieldAndTheLimit) {
     const Cpu good{kMHz, 1024, 0, 0};
     EXPECT_EQ(complaint({good, {0, 1024, 0, 0}}), "cpus[1].freq_hz=0: must be above 0");
+    EXPECT_EQ(complaint({{kMHz, 1, 0, 0, -1}}), "cpus[0].work_hz=-1: must be 0 or more");
     EXPECT_EQ(complaint({{kMHz, 0, 0, 0}}), "cpus[0].capacity=0: must be above 0");
     EXPECT_EQ(complaint({{kMHz, 1, -1, 0}}), "cpus[0].cluster=-1: must be 0 or more");
     EXPECT_EQ(complaint({{kMHz, 1, 0, -1}}).rfind("cpus[0].wake_latency_ns=-1: must be 0..", 0), 0U);

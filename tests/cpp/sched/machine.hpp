@@ -77,10 +77,11 @@ class Machine {
     std::int64_t run_length(Entity entity, int cpu) {
         started.push_back({entity, cpu, now_});
         const std::int64_t work = work_[static_cast<std::size_t>(entity)];
-        return work < 0 || work == kUnbounded ? work : cycles_to_ns(work, scheduler.spec(cpu).freq_hz);
+        return work < 0 || work == kUnbounded ? work : cycles_to_ns(work, scheduler.spec(cpu).rate_hz());
     }
     void run_done(Entity entity, int cpu) { done.push_back({entity, cpu, now_}); }
     void run_stopped(Entity entity, int cpu) { stopped.push_back({entity, cpu, now_}); }
+    void got_cpu(Entity, int) {}
     bool gives_way(Entity entity) const { return entity < giving_way; }
     void went_idle(int cpu) { idle.push_back({kNobody, cpu, now_}); }
 

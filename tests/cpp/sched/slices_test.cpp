@@ -59,6 +59,60 @@ TEST(Slices, CarryWorkToAnotherClock) {
     EXPECT_EQ(machine.done[1], (Started{0, 1, 25}));
 }
 
+TEST(Slices, CarryWorkToAnotherRateAtTheSameFrequency) {
+    const std::vector<Cpu> unlike{{1'000'000'000, 512, 0, 0, 500'000'000}, {1'000'000'000, 1024, 0, 0}};
+    Machine machine{unlike, sliced(10), {20, 10, 30}};
+    machine.wake(0, 0);
+    machine.wake(0, 1);
+    machine.wake(1, 2);
+    machine.run();
+    // 40 ns on CPU 0, of which 10 are over: 15 ns on CPU 1.
+    EXPECT_EQ(machine.done[0], (Started{1, 1, 10}));
+    EXPECT_EQ(machine.done[1], (Started{0, 1, 25}));
+}
+
+TEST(Slices, EndAtMultiplesOfTheirLengthFromTheStartOfEachRun) {
+    Machine machine{cpus(2), sliced(10), {100, 100, 5}};
+    machine.wake(0, 0);
+    machine.wake(3, 1);
+    machine.wake(27, 2);
+    machine.run();
+    // From 27 on somebody waits: CPU 0 is due at 30, CPU 1 at 33.
+    EXPECT_EQ(machine.stopped, (Log{{0, 0, 30}, {1, 1, 33}}));
+    EXPECT_EQ(machine.done, (Log{{2, 0, 35}, {0, 1, 103}, {1, 0, 105}}));
+    EXPECT_EQ(machine.scheduler.counts().involuntary, 2);
+}
+
+TEST(Slices, AreOverWhenTheOneThatWaitedHasGotAnotherCpu) {
+    Machine machine{cpus(2), sliced(10), {100, 28, 10}};
+    machine.wake(0, 0);
+    machine.wake(0, 1);
+    machine.wake(25, 2);
+    machine.run();
+    EXPECT_TRUE(machine.stopped.empty());
+    EXPECT_EQ(machine.done, (Log{{1, 1, 28}, {2, 1, 38}, {0, 0, 100}}));
+}
+
+TEST(Slices, AreCountedFromTheFirstInstruction) {
+    Machine machine{cpus(1, 30), sliced(10), {50, 5}};
+    machine.wake(100, 0);  // runs from 130 on
+    machine.wake(101, 1);
+    machine.run();
+    EXPECT_EQ(machine.stopped, (Log{{0, 0, 140}}));
+    EXPECT_EQ(machine.done, (Log{{1, 0, 145}, {0, 0, 185}}));
+}
+
+TEST(Slices, BeginAnewWhenARunIsResumed) {
+    Machine machine{cpus(1), sliced(10), {100, 17, 1}};
+    machine.wake(0, 0);
+    machine.wake(5, 1);
+    machine.wake(31, 2);
+    machine.run();
+    // Entity 0 runs 0-10 and 20-30; resumed at 37, it is due at 47, not at a multiple of its first run.
+    EXPECT_EQ(machine.stopped, (Log{{0, 0, 10}, {1, 0, 20}, {0, 0, 30}, {0, 0, 47}}));
+    EXPECT_EQ(machine.done, (Log{{1, 0, 37}, {2, 0, 48}, {0, 0, 118}}));
+}
+
 TEST(Slices, DoNotPreemptDrivers) {
     Machine machine{cpus(1), sliced(10), {5}, 1};
     machine.wake(0, 1);
