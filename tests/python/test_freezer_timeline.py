@@ -114,7 +114,9 @@ def test_a_figure_shows_what_each_cpu_ran(timeline: Timeline) -> None:
     texts = [text.get_text() for text in ax.texts]
     assert "10" in texts
     assert "user" in texts
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["walker", "tasks", "walker sleeps"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == [
+        *("walker", "tasks", "walker sleeps", "tasks still to freeze")
+    ]
 
 
 def test_the_window_can_be_chosen(timeline: Timeline) -> None:

@@ -147,7 +147,7 @@ void Model::Play::wait_ends(std::uint32_t number) {
 bool Model::Play::finds_freezing(const Task& task) const {
     const bool in_helper =
         task.state == State::skipped || task.handling == Handling::skip || task.handling == Handling::request;
-    return in_helper && task.kind == Kind::user;
+    return in_helper && (task.kind == Kind::user || kernel_loop_begun_);
 }
 
 /// Somebody else wakes a task. One that sleeps where its kernel would skip it finds the freezing condition by

@@ -231,14 +231,6 @@ std::string_view name_of(const Sleep& sleep) {
     return kSleeps[sleep.index()];
 }
 
-bool is_bound(const Policy& policy) {
-    if (const auto* freezer = std::get_if<Freezer>(&policy)) {
-        return freezer->version == Version::ideal || std::holds_alternative<Notify>(freezer->sleep);
-    }
-    const auto* cgroup = std::get_if<Cgroup1>(&policy);
-    return cgroup != nullptr && cgroup->version == Version::ideal;
-}
-
 void validate(const Policy& policy) {
     std::visit([](const auto& value) { check(value); }, policy);
 }

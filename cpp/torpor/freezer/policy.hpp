@@ -64,9 +64,6 @@ Version parse_version(std::string_view text, const std::string& key);
 /// "msleep", "backoff" or "notify".
 std::string_view name_of(const Sleep& sleep);
 
-/// True for what no kernel can do: `ideal`, and notification.
-bool is_bound(const Policy& policy);
-
 /// Throws ConfigError when a parameter is out of range.
 void validate(const Policy& policy);
 

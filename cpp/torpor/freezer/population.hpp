@@ -24,7 +24,7 @@ enum class State : std::uint8_t {
     zombie
 };
 
-/// One task as the walker sees it: 24 bytes, in list order, since a walk does little but read them.
+/// One task as the walker sees it: 20 bytes, in list order, since a walk does little but read them.
 struct Task {
     std::uint32_t next{0};
     std::int32_t group{0};
@@ -35,6 +35,8 @@ struct Task {
     Interrupted interrupted{Interrupted::never};
     std::uint32_t flags{0};
 };
+
+static_assert(sizeof(Task) == 20);
 
 /// Bits of Task::flags.
 inline constexpr std::uint32_t kAsked = 1;      // the fake signal, or the wish to freeze
@@ -72,7 +74,7 @@ class Population {
     /// What happens in one replicate: the list order, and every time drawn from the group's own streams.
     void draw(StreamKey key, engine::StopCheck& stop);
 
-    /// The tasks in list order, as they are at `at_ns` of the world: a wait that is over by then has ended.
+    /// The tasks in list order, as they are when the first freeze begins.
     const std::vector<Task>& tasks() const { return tasks_; }
     /// In list order; for one task the end of its wait, its wake-up, its fork.
     const std::vector<TimedEvent>& events() const { return events_; }

@@ -103,7 +103,8 @@ struct TaskOutcome {
 ///   run          value: number of the task in the list, kWalkerEntity or kIdleEntity
 ///   loop_begin   value: 0 user, 1 kernel, 2 thaw       loop_end  value: the same
 ///   pass_begin   value: number of the pass, from 1     pass_end  value: what it counted
-///   sleep_begin  value: length in ns, -1 for notification           sleep_end
+///   sleep_begin  value: length in ns, of a range sleep its upper bound; -1 for notification
+///   sleep_end
 ///   frozen, marked, reblocked   value: number of the task
 enum class TimelineKind : std::uint16_t {
     run,

@@ -5,9 +5,7 @@ from __future__ import annotations
 
 import copy
 import difflib
-import hashlib
 import io
-import json
 import os
 from collections.abc import Mapping
 from importlib import resources
@@ -22,6 +20,7 @@ from rich.console import Console, Group
 from torpor import _core
 from torpor.board import _freezer, _keys, _provenance, _schema, _show
 from torpor.board._capture import read_capture
+from torpor.board._content_hash import content_hash
 from torpor.board._provenance import Provenance
 from torpor.board._source import Source, config_error
 from torpor.files import write_whole
@@ -104,7 +103,7 @@ class Board:
             "_freezer_table": spec.freezer,
             "_provenances": _provenance.resolve(data, source),
             "_origin": origin,
-            "_hash": _content_hash(core, spec.freezer),
+            "_hash": content_hash(core, spec.freezer),
         }
         for name, value in fields.items():
             object.__setattr__(board, name, value)
@@ -482,36 +481,3 @@ def _restore(data: dict[str, Any], origin: str | None) -> Board:
 
 def _is_table(steps: tuple[str, ...]) -> bool:
     return _schema.table_at(steps) is not None or _schema.table_at((*steps, "[0]")) is not None
-
-
-def _content_hash(core: _core.Board, freezer: _freezer.Freezer | None) -> str:
-    def record(item: Any, names: tuple[str, ...]) -> dict[str, Any]:
-        return {name: getattr(item, name) for name in names}
-
-    state = (
-        "name",
-        "entry_latency_ns",
-        "wake_latency_ns",
-        "exit_latency_ns",
-        "target_residency_ns",
-        "polling",
-        "cluster",
-        "power_mw",
-        "cluster_power_mw",
-    )
-    opp = ("freq_khz", "power_mw", "cluster_power_mw")
-    content = {
-        "name": core.name,
-        "tick_hz": core.tick_hz,
-        "idle_costs": record(core.idle_costs, tuple(_schema.IdleCosts.__struct_fields__)),
-        "clusters": [
-            record(cluster, ("name", "cpus", "capacity"))
-            | {"opps": [record(row, opp) for row in cluster.opps]}
-            | {"idle_states": [record(row, state) for row in cluster.idle_states]}
-            for cluster in core.clusters
-        ],
-    }
-    if freezer is not None:
-        content["freezer"] = _freezer.content(freezer)
-    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()

@@ -11,8 +11,8 @@ import typer
 from torpor import Board, ConfigError
 from torpor import freezer as family
 from torpor.cli.options import (
-    BoardOption,
     FormatOption,
+    FreezerBoardOption,
     HzOption,
     JsonOption,
     OutputOption,
@@ -84,7 +84,13 @@ def _text(choice: StrEnum | None) -> str | None:
 
 
 def _population(
-    board: Board, census: Path | None, wait_channels: Path | None, generate: str | None, counts: list[str]
+    board: Board,
+    census: Path | None,
+    wait_channels: Path | None,
+    generate: str | None,
+    counts: list[str],
+    d_ends_us: str | None,
+    max_hidden: float,
 ) -> family.Population | None:
     """Tasks that the options ask for; None is the board's."""
     sources = {"--census": census, "--wait-channels": wait_channels, "--generate": generate}
@@ -96,13 +102,15 @@ def _population(
     elif census is not None:
         population = family.Population.from_census(census)
     elif wait_channels is not None:
-        population = family.Population.from_wait_channels(wait_channels)
-        for note in population.notes:
-            warn(f"{wait_channels}: {note}")
+        population = family.Population.from_wait_channels(
+            wait_channels, d_ends_us=_time(d_ends_us), max_hidden=max_hidden
+        )
     elif counts:
         population = family.Population.from_board(board)
     else:
         return None
+    for note in population.notes:
+        warn(f"{census or wait_channels}: {note}")
     for name, number in _numbers("--count", "GROUP=N", counts).items():
         population = population.with_count(name, number)
     return population
@@ -153,7 +161,7 @@ def _time(text: str | None) -> float | str | None:
 
 
 def run(
-    board: BoardOption,
+    board: FreezerBoardOption,
     policy: Annotated[
         list[str],
         typer.Option(
@@ -170,6 +178,14 @@ def run(
         Path | None,
         typer.Option("--wait-channels", metavar="FILE", help="Tasks: the wait channels of all threads."),
     ] = None,
+    d_ends_us: Annotated[
+        str | None,
+        typer.Option("--d-ends-us", metavar="T", help="When D waits of --wait-channels end; default: never."),
+    ] = None,
+    max_hidden: Annotated[
+        float,
+        typer.Option("--max-hidden", metavar="X", help="Share of --wait-channels that may show none."),
+    ] = 0.1,
     generate: Annotated[
         str | None,
         typer.Option("--generate", metavar="G", help="Tasks: generated, as 'tasks=1000, woken_share=0.3'."),
@@ -231,7 +247,9 @@ def run(
         str | None,
         typer.Option("--wakeup-at-us", metavar="T", help="When a wakeup event arrives; may be drawn."),
     ] = None,
-    attempts: Annotated[int, typer.Option("--attempts", metavar="N", help="Tries, when freezing fails.")] = 1,
+    attempts: Annotated[
+        int, typer.Option("--attempts", metavar="N", help="Tries, when freezing fails or is aborted.")
+    ] = 1,
     retry_gap_us: Annotated[
         float, typer.Option("--retry-gap-us", metavar="US", help="Time between tries.")
     ] = 0.0,
@@ -273,7 +291,7 @@ def run(
     loaded = Board.load(board, tick_hz=hz)
     scenario = family.Scenario(
         loaded,
-        _population(loaded, census, wait_channels, generate, count or []),
+        _population(loaded, census, wait_channels, generate, count or [], d_ends_us, max_hidden),
         opp_khz=_opp(opp_khz or []),
         cpus=cpus,
         since_tick_us=since_tick_us,

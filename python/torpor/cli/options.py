@@ -65,6 +65,9 @@ BoardOption = Annotated[
     str,
     typer.Option("--board", "-b", metavar="B", help="Catalogue name, TOML file, or folder of a capture."),
 ]
+FreezerBoardOption = Annotated[
+    str, typer.Option("--board", "-b", metavar="B", help="Catalogue name or TOML file with [freezer].")
+]
 PolicyOption = Annotated[
     list[str],
     typer.Option(

@@ -213,10 +213,12 @@ class Reproduction(Generic[RunsT]):
         return f"{self.experiment}: {self.title}"
 
     def _verdict(self) -> str:
-        judged = [cell for cell in self.cells if cell.band is not None]
-        kept = sum(cell.ok is True for cell in judged)
+        def kept(kind: Kind) -> str:
+            judged = [cell.ok for cell in self.cells if cell.band is not None and cell.kind == kind]
+            return f"{sum(ok is True for ok in judged)} of {len(judged)} {kind}"
+
         conditions = f"{self.runs} runs, seed {self.seed}, torpor {self.version}"
-        return f"{kept} of {len(judged)} acceptance bands kept; {conditions}"
+        return f"Acceptance bands kept: {kept('predicted')}, {kept('fitted')}; {conditions}"
 
     def to_text(self) -> str:
         """Plain text, at least 110 characters wide."""

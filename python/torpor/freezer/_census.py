@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple, TextIO
 
 from torpor._core import ConfigError
-from torpor.freezer import _wchan
+from torpor.freezer import _groups, _wchan
 from torpor.freezer.tasks import TaskGroup, Time
 
 MAX_COUNT = 10**7
@@ -132,10 +132,11 @@ class Tally:
             for place, count in self.places.items()
         ]
 
-    def notes(self) -> list[str]:
-        """Say what could not be placed, most tasks first."""
+    def notes(self, d_ends_us: Time | None) -> list[str]:
+        """Say which tasks keep a freeze from succeeding, and what could not be placed, most tasks first."""
         ordered = sorted(self.unknown.items(), key=lambda pair: (-pair[1], pair[0]))
-        notes = [
+        notes = _groups.endless_notes(self.groups(d_ends_us))
+        notes += [
             f"{count} {'task sleeps' if count == 1 else 'tasks sleep'} in {name}, which is in no table: "
             "counted as other"
             for name, count in ordered[:_NOTED]

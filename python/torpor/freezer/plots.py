@@ -102,7 +102,10 @@ def plot_freeze(
     ax.set_ylim(-cpus - 0.6, 1.2)
     ax.set_xlim(start_us / scale, end_us / scale)
     ax.set_xlabel(f"time from the start of the freeze ({unit})")
-    ax.set_title(str(timeline.policy), loc="left")
+    scenario = timeline.scenario
+    mhz = "/".join(f"{khz / 1000:g}" for khz in dict.fromkeys(scenario.freq_khz))
+    where = f"{scenario.board.name}, {mhz} MHz, HZ {scenario.board.tick_hz}"
+    ax.set_title(f"{timeline.policy}\n{where}", loc="left", fontsize="medium")
     ax.spines[["top", "right"]].set_visible(False)
     _legend(ax)
     return ax
@@ -189,15 +192,18 @@ def _mark_loops(ax: Axes, loops: Any, window: tuple[float, float], scale: float)
 
 
 def _legend(ax: Axes) -> None:
+    from matplotlib.lines import Line2D
+
     handles, labels = ax.get_legend_handles_labels()
     by_name = dict(zip(labels, handles, strict=True))
     names = [name for name in _FILLS if name in by_name]
+    numbers = Line2D([], [], linestyle="none", marker="$15$", markersize=11, color=_INK)
     ax.legend(
-        [by_name[name] for name in names],
-        names,
+        [*(by_name[name] for name in names), numbers],
+        [*names, "tasks still to freeze"],
         loc="lower right",
         bbox_to_anchor=(1.0, 1.0),
-        ncols=len(names),
+        ncols=len(names) + 1,
         frameon=False,
         fontsize="small",
         borderpad=0.2,

@@ -15,17 +15,14 @@ import html
 import inspect
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any, overload
-
-import msgspec
 
 from torpor._core import ConfigError
 from torpor.board import Board
 from torpor.board import _freezer as _section
-from torpor.distributions import Distribution
-from torpor.freezer import _census, _census_csv, _generate
+from torpor.freezer import _census, _census_csv, _generate, _groups
 from torpor.freezer._generate import D_TAIL_US
 from torpor.freezer.tasks import TaskGroup, Time
 
@@ -33,14 +30,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["Population", "TaskGroup"]
-
-
-def _record(group: TaskGroup) -> _section.FreezerTasks:
-    values = {field.name: getattr(group, field.name) for field in fields(group)}
-    for name in _section.TIMES:
-        if isinstance(values[name], Distribution):
-            values[name] = str(values[name])
-    return msgspec.convert(values, _section.FreezerTasks)
 
 
 class Population(Sequence[TaskGroup]):
@@ -51,7 +40,8 @@ class Population(Sequence[TaskGroup]):
     groups : iterable of TaskGroup
         Each with a name of its own; whatever one waits on is there.
     notes : iterable of str
-        What a reader of a census or a running system could not place. No part of the value.
+        What a reader found: tasks that it could not place, and those in D that never end. No part of the
+        value; copies keep them as they were.
 
     Raises
     ------
@@ -74,7 +64,7 @@ class Population(Sequence[TaskGroup]):
         for index, group in enumerate(listed):
             if not isinstance(group, TaskGroup):
                 raise ConfigError(f"Population[{index}]={group!r}: must be a TaskGroup")
-        found = _section.broken_population(_record(group) for group in listed)
+        found = _section.broken_population(_groups.section_record(group) for group in listed)
         if found is not None:
             index, (entry, value, limit) = found
             raise ConfigError(f"Population[{index}].{entry}={value!r}: {limit}")
@@ -100,10 +90,7 @@ class Population(Sequence[TaskGroup]):
                 f"board {board.name}: no [[freezer.tasks]], limit: at least one group; "
                 "nexus-10 and toy have them, and a Population can be made without a board"
             )
-        return cls(
-            TaskGroup(**{name: getattr(tasks, name) for name in tasks.__struct_fields__})
-            for tasks in board.freezer.tasks
-        )
+        return cls(_groups.from_section(tasks) for tasks in board.freezer.tasks)
 
     @classmethod
     def from_census(cls, path: str | os.PathLike[str]) -> Population:
@@ -133,7 +120,8 @@ class Population(Sequence[TaskGroup]):
         ...     Population.from_census(file).task_count
         47
         """
-        return cls(_census_csv.read_census(os.fspath(path)))
+        groups = _census_csv.read_census(os.fspath(path))
+        return cls(groups, notes=_groups.endless_notes(groups))
 
     @classmethod
     def from_wait_channels(
@@ -160,8 +148,8 @@ class Population(Sequence[TaskGroup]):
         Returns
         -------
         Population
-            One group for each site, kind and start. `notes` names the channels that are in no table; their
-            tasks are counted as ``other``.
+            One group for each site, kind and start. `notes` tells how many tasks in D never end and names
+            the channels that are in no table; their tasks are counted as ``other``.
 
         Raises
         ------
@@ -177,7 +165,7 @@ class Population(Sequence[TaskGroup]):
         ('1 task sleeps in odd_wait, which is in no table: counted as other',)
         """
         tally = _census.read_channels(source, max_hidden)
-        return cls(tally.groups(d_ends_us), notes=tally.notes())
+        return cls(tally.groups(d_ends_us), notes=tally.notes(d_ends_us))
 
     @classmethod
     def from_proc(
@@ -215,7 +203,7 @@ class Population(Sequence[TaskGroup]):
         torpor._core.ConfigError: /nowhere: no tasks in it: expected folders PID/task/TID, as procfs has
         """
         tally = _census.read_proc(os.fspath(root), max_hidden)
-        return cls(tally.groups(d_ends_us), notes=tally.notes())
+        return cls(tally.groups(d_ends_us), notes=tally.notes(d_ends_us))
 
     @classmethod
     def generate(
@@ -323,7 +311,7 @@ class Population(Sequence[TaskGroup]):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What could not be placed when the population was read."""
+        """What could not be placed, and how many tasks in D never end, when it was read."""
         return self._notes
 
     @property
@@ -422,7 +410,7 @@ class Population(Sequence[TaskGroup]):
             if self.group(name).kind != "user":
                 raise ConfigError(f"cgroup_frozen: group {name!r} is {self.group(name).kind}, limit: user")
         return self._like(
-            _trapped(group) if group.kind == "user" and (not names or group.name in names) else group
+            _groups.trapped(group) if group.kind == "user" and (not names or group.name in names) else group
             for group in self._groups
         )
 
@@ -460,11 +448,7 @@ class Population(Sequence[TaskGroup]):
         >>> Population.from_board(Board.load("toy")).to_frame()["count"].tolist()
         [6, 2, 2]
         """
-        import pandas as pd
-
-        names = [field.name for field in fields(TaskGroup)]
-        rows = [[getattr(group, name) for name in names] for group in self._groups]
-        return pd.DataFrame(rows, columns=names)
+        return _groups.frame(self._groups)
 
     def _like(self, groups: Iterable[TaskGroup]) -> Population:
         return Population(groups, notes=self._notes)
@@ -507,28 +491,10 @@ class Population(Sequence[TaskGroup]):
         return f"Population([{', '.join(map(repr, self._groups))}])"
 
     def _repr_html_(self) -> str:
-        frame = self.to_frame()
-        # Columns in which no group differs from the default say nothing.
-        told = [f.name for f in fields(TaskGroup) if any(getattr(g, f.name) != f.default for g in self)]
-        table: str = frame[told].map(lambda value: "" if value is None else str(value)).to_html(index=False)
+        table = _groups.html_table(self._groups)
         notes = "".join(f"<li>{html.escape(note)}</li>" for note in self._notes)
         return f"<p>{self.task_count} tasks</p>{table}" + (f"<ul>{notes}</ul>" if notes else "")
 
 
 def _restore(groups: tuple[TaskGroup, ...], notes: tuple[str, ...]) -> Population:
     return Population(groups, notes=notes)
-
-
-def _trapped(group: TaskGroup) -> TaskGroup:
-    if group.start in ("stopped", "zombie", "spinning"):
-        return group
-    start = "blocked" if group.start == "user_mode" else group.start
-    return replace(
-        group,
-        site="cgroup_frozen",
-        start=start,
-        wakes_at_us=None,
-        forks_at_us=None,
-        reply_after_cycles=0,
-        nfds=0,
-    )

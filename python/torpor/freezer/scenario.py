@@ -90,9 +90,9 @@ class Scenario:
     wakeup_at_us : float, str, Distribution or None, microseconds
         When a wakeup event arrives, which aborts the freeze; None is never.
     attempts : int
-        How often a freeze that fails is tried in all.
+        How often a freeze that fails or is aborted is tried in all.
     retry_gap_us : float, microseconds
-        From the thaw after a failure to the next try.
+        From the thaw after such a freeze to the next try.
     asleep_us : float, microseconds
         From the end of the freeze to the thaw.
     queues : {"global", "per_cpu"}
@@ -372,7 +372,8 @@ class Scenario:
             One row per task in list order: its ``group``, ``number`` in the group, ``name``, whether it was
             ``forked`` meanwhile, its ``state`` at the end of the freeze, ``frozen_us`` from the start of the
             freeze and ``reblocked_us`` from that of the thaw (NaN for never), ``voluntary`` and
-            ``involuntary`` switches away from it, and whether a system call of it was ``interrupted``.
+            ``involuntary`` switches away from it in the freeze, its ``wakeups`` in both, whether a system
+            ``call`` of it was ``interrupted`` and what becomes of that, and its ``state_after_thaw``.
 
         Examples
         --------

@@ -59,7 +59,7 @@ def _metrics(runs: Runs, refusing: Sequence[int]) -> list[Metric]:
         ms("thaw CPU busy", runs.thaw_busy_ns),
         *(ms(f"thaw CPU{cpu} busy", busy_ns) for cpu, busy_ns in _by_cpu(runs.thaw_cpu_busy_ns)),
         count("thaw visible errors", runs.thaw_visible_errors),
-        count("running on", runs.running_on),
+        count("woken while frozen", runs.running_on),
         Metric("energy, freeze", "mJ", 2, runs.freeze_energy_mj),
         Metric("energy, thaw", "mJ", 2, runs.thaw_energy_mj),
         Metric("energy, cycle", "mJ", 2, runs.cycle_energy_mj),
@@ -68,7 +68,7 @@ def _metrics(runs: Runs, refusing: Sequence[int]) -> list[Metric]:
         Metric("refusing", "", 1, runs.refusing),
         *(Metric(f"refusing: {names[g]}", "", 1, runs.refusing_by_group[:, g]) for g in refusing),
         Metric("workqueue busy", "%", 1, 100.0 * runs.workqueue_busy),
-        count("work held", runs.work_held),
+        count("work held until thaw", runs.work_held),
         Metric("attempts", "", 1, runs.attempts),
     ]
 

@@ -71,7 +71,8 @@ class Timeline:
             ``pass_begin``, ``pass_end``
                 Number of the pass, from 1; number of tasks that it found not frozen.
             ``sleep_begin``, ``sleep_end``
-                Length of the sleep in nanoseconds, -1 for until notified; 0.
+                Length of the sleep in nanoseconds, of a range sleep its upper bound, -1 for until notified;
+                0.
             ``frozen``, ``marked``, ``reblocked``
                 Number of the task.
         """

@@ -11,12 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from torpor._core import ConfigError
-from torpor.freezer._capture_scenario import (
-    policy_of,
-    scenario_of,
-    split_costs,
-)
-from torpor.freezer.capture import WAIT_CHILD, Capture, Measured, Series, ties
+from torpor.freezer._capture_model import Model
+from torpor.freezer._capture_scenario import policy_of, split_costs
+from torpor.freezer.capture import Capture, Measured, Series, ties
 from torpor.freezer.capture_fit import (
     FourCpuCosts,
     OneCpuCosts,
@@ -26,7 +23,6 @@ from torpor.freezer.capture_fit import (
     held_out,
     thaw_switches,
 )
-from torpor.freezer.runs import Runs
 from torpor.freezer.validate_report import Basis, CaptureResult, Quantity, ValidateReport
 
 __all__ = ["ValidateReport", "validate_captures"]
@@ -34,8 +30,6 @@ __all__ = ["ValidateReport", "validate_captures"]
 EXACT = 0.0
 SWITCHES_LIMIT = 5
 """Context switches by which a count may be off: what else the machine does varies by that."""
-SWITCHES_JUDGED_FROM = 100
-"""Switches of a freeze from which on that is a twentieth at most; fewer are printed and not judged."""
 CONTROL_MISS_PCT = 20.0
 HEAD = "walker_wake=head"
 FULL = "preempt=full"
@@ -60,71 +54,26 @@ _ONE_CPU = _Limits(user=2.0, kernel=2.0, thaw=2.0, total=1.0)
 _SHARED_CLOCK = _Limits(user=25.0, kernel=10.0, thaw=25.0, total=None)
 
 
-@dataclass(frozen=True)
-class _Prediction:
-    """What the model does with one series."""
-
-    runs: Runs
-    wakeups: dict[str, int]
-    refrigerator: int
-    chains: tuple[tuple[int, ...], tuple[int, ...]]
-
-    @property
-    def freeze_switches(self) -> int:
-        return int(self.runs.freeze_switches[0])
-
-    @property
-    def thaw_switches(self) -> int:
-        return int(self.runs.thaw_switches[0])
-
-
 class _Validation:
     """One capture."""
 
     def __init__(self, folder: Path) -> None:
         self.capture = capture = Capture.load(folder)
         self.folder = folder
-        self.policy = policy_of(capture)
+        policy = policy_of(capture)
         self.one_cpu = capture.cpus == 1
         self.steady = [one for one in capture.series if one.steady]
         self.costs = self._fit()
         self.split = None if self.costs is None else split_costs(self.costs, capture)
         self.new = {one.name for one in held_out(capture)} if self.costs is not None else set()
-        self.predictions = {one.name: self._predict(one) for one in capture.series}
+        self.model = Model(folder, capture, policy, self.split)
+        self.predictions = {one.name: self.model.predict(one) for one in capture.series}
 
     def _fit(self) -> OneCpuCosts | FourCpuCosts | None:
         capture = self.capture
         if capture.instruction_ns is None or not any(_is_plain(one) for one in self.steady):
             return None
         return fit_one_cpu(capture) if self.one_cpu else fit_four_cpus(capture)
-
-    def _run(self, series: Series, walker_wake: str = "tail", preempt: str | None = None) -> Runs:
-        # With several CPUs on one clock the walker's time stands still while others run: all that it has
-        # woken has run before its sleep begins.
-        chosen = preempt or ("none" if self.one_cpu else "full")
-        scenario = scenario_of(self.capture, series, self.split, preempt=chosen, walker_wake=walker_wake)
-        return scenario.run(self.policy, threads=1)
-
-    def _predict(self, series: Series) -> _Prediction:
-        runs = self._run(series)
-        if not bool(runs.frozen[0]):
-            raise ConfigError(f"{self.folder}: {series.name}: the model does not get these tasks frozen")
-        tasks = runs.tasks()
-        interrupted = tasks.groupby("group")["interrupted"].sum().to_dict()
-        wakeups: dict[str, int] = {}
-        for site in series.sites:
-            name = "wait" if site == WAIT_CHILD else site
-            wakeups[name] = wakeups.get(name, 0) + int(interrupted.get(site, 0))
-        chains: list[list[int]] = [[], []]
-        loop = 0
-        for event, value in runs.timeline().to_frame()[["event", "value"]].itertuples(index=False):
-            if event == "loop_begin":
-                loop = int(value)
-            elif event == "sleep_begin":
-                chains[loop].append(int(value) // 1000)
-        return _Prediction(
-            runs, wakeups, int((tasks["state"] == "frozen").sum()), (tuple(chains[0]), tuple(chains[1]))
-        )
 
     def result(self) -> CaptureResult:
         differing = len(self.capture.disagreements)
@@ -203,7 +152,7 @@ class _Validation:
                 continue
             predicted = model.chains[number]
             equal = sum(chain == predicted for chain in recorded)
-            judged = self.one_cpu and (loop == "kernel loop" or _is_plain(series))
+            judged = self.one_cpu and _is_plain(series)
             seen = Counter(recorded).most_common()
             yield Quantity(
                 series.name,
@@ -247,7 +196,7 @@ class _Validation:
                 counted = [float(n) for n in recorded if n is not None]
                 predicted: float | None = model.freeze_switches
                 of: Basis = "predicted"
-                judged = plain and max(model.freeze_switches, *counted, 0) >= SWITCHES_JUDGED_FROM
+                judged = plain
                 if phase == "thaw":
                     of = basis
                     judged = plain and basis == "predicted"
@@ -322,7 +271,7 @@ class _Validation:
             # With the model's own preempt=full nothing waits in the queue whose head or tail it could be.
             variants = {HEAD_NONE: ("head", "none")}
         for variant, (walker_wake, preempt) in variants.items():
-            runs = self._run(series, walker_wake=walker_wake, preempt=preempt)
+            runs = self.model.run(series, walker_wake=walker_wake, preempt=preempt)
             must_miss = variant == HEAD and series.mix == "woken" and series.count > least
             yield Quantity(
                 series.name,
@@ -380,9 +329,26 @@ class _Validation:
         if any(one.busy for one in capture.series):
             yield (
                 "With busy tasks neither the kernel loop nor the thaw is modelled, and so not the total: "
-                "timer ticks may end a sleep early, and the walker waits for a CPU. No time of such a series "
-                "is judged."
+                "timer ticks may end a sleep early, and the walker waits for a CPU. No time and no chain of "
+                "sleeps of such a series is judged."
             )
+            yield from self._busy_chains()
+
+    def _busy_chains(self) -> Iterator[str]:
+        """Say where the model's chains of sleeps with busy tasks are not the recorded ones."""
+        for series in self.capture.series:
+            for number, loop in enumerate(_LOOPS):
+                recorded = [cycle.loops[number].sleeps_max_us for cycle in series.traced if cycle.loops]
+                predicted = self.predictions[series.name].chains[number]
+                others = Counter(chain for chain in recorded if chain != predicted)
+                if not series.busy or not others:
+                    continue
+                chain, times = others.most_common(1)[0]
+                how_many = "all cycles" if times == len(recorded) else f"{times} of {len(recorded)} cycles"
+                yield (
+                    f"{series.name}, {loop}: the model predicts the sleeps {_chain(predicted)} where "
+                    f"{_chain(chain)} were recorded in {how_many}."
+                )
 
     def _ties(self) -> Iterator[str]:
         """Say where the choice of the longer duration matters, and how far the model is from the other."""
@@ -444,9 +410,17 @@ def _switch(
     basis: Basis,
 ) -> Quantity:
     furthest = _furthest(recorded, predicted)
-    limit = 100.0 * SWITCHES_LIMIT / (furthest or 1.0) if judged and predicted is not None else None
-    shown = "" if predicted is None else basis
-    return Quantity(series.name, f"switches, {phase}", "", furthest, predicted, limit, "switch", shown)
+    return Quantity(
+        series.name,
+        f"switches, {phase}",
+        "switches",
+        furthest,
+        predicted,
+        None,
+        "switch",
+        "" if predicted is None else basis,
+        limit=float(SWITCHES_LIMIT) if judged and predicted is not None else None,
+    )
 
 
 def _chain(sleeps_us: Sequence[int]) -> str:
@@ -473,8 +447,8 @@ def validate_captures(paths: str | os.PathLike[str] | Sequence[str | os.PathLike
 
     The task population comes from the capture, the costs from a fit on its two smaller task counts; the
     largest is predicted, event by event. Limits: wakeups by site, refrigerator entries, restarted calls and
-    visible errors equal in every traced cycle. One CPU: one sleep a loop, loops and thaw within 2 %, the
-    whole cycle within 1 %, its context switches within 5, and those of a freeze with 100 or more; with the
+    visible errors equal in every traced cycle. One CPU, nothing busy: one sleep a loop, loops and thaw within
+    2 %, the whole cycle within 1 %, context switches of freeze, thaw and whole cycle within 5; with the
     walker woken at the head of the queue the user loop of the woken mix must miss by more than 20 %, at every
     task count but the smallest. Several CPUs on one clock: kernel loop within 10 %, user loop within 25 %,
     and so the thaw, which is no prediction but a closed form given the recorded cycle's own switches. Times

@@ -50,6 +50,8 @@ class Quantity:
         How recorded and predicted are printed, where numbers do not say it.
     low, high : float or None
         Range of the recorded cycles.
+    limit : float or None
+        Largest error that passes in `unit`, for what has no `limit_pct`.
 
     Examples
     --------
@@ -72,6 +74,7 @@ class Quantity:
     shown: tuple[str, str] | None = None
     low: float | None = None
     high: float | None = None
+    limit: float | None = None
 
     @property
     def name(self) -> str:
@@ -87,8 +90,15 @@ class Quantity:
         return 100.0 * (self.predicted - self.recorded) / (abs(self.recorded) or 1.0)
 
     @property
+    def error(self) -> float | None:
+        """Predicted minus recorded, in `unit`; None without a prediction."""
+        return None if self.predicted is None else self.predicted - self.recorded
+
+    @property
     def ok(self) -> bool | None:
         """Whether the limit is kept, by a negative control whether it is missed; None without one."""
+        if self.limit is not None and self.error is not None:
+            return abs(self.error) <= self.limit
         if self.limit_pct is None or self.error_pct is None:
             return None
         within = abs(self.error_pct) <= self.limit_pct
@@ -183,9 +193,10 @@ class ValidateReport:
     def to_json(self) -> dict[str, Any]:
         """Family, captures and their quantities; null where there is no prediction, limit or verdict.
 
-        Of each capture `untimed` says why no time of it is judged; empty where one is.
+        A limit is in percent, or for context switches a number of them (`limit`). Of each capture `untimed`
+        says why no time of it is judged; empty where one is.
         """
-        keys = ("name", "unit", "recorded", "predicted", "error_pct", "limit_pct", "ok")
+        keys = ("name", "unit", "recorded", "predicted", "error_pct", "limit_pct", "limit", "ok")
         return {
             "family": "freezer",
             "captures": [
@@ -202,7 +213,7 @@ class ValidateReport:
         """One row per quantity."""
         keys = [
             *("series", "what", "basis", "unit", "recorded", "predicted", "error_pct", "limit_pct"),
-            *("must_miss", "ok"),
+            *("limit", "must_miss", "ok"),
         ]
         return pd.DataFrame(
             [
@@ -332,8 +343,8 @@ def _sleeps(capture: CaptureResult) -> Table:
             for q in _of(capture, "sleep")
         ],
         notes=[
-            "Of traced cycles, in which every burst takes longer than untraced. Judged with one CPU and "
-            "tasks that sleep until they are asked; several CPUs obey no law."
+            "Of traced cycles, in which every burst takes longer than untraced. Judged with one CPU, nothing "
+            "busy and tasks that sleep until they are asked; several CPUs obey no law."
         ],
     )
 
@@ -348,8 +359,8 @@ def _switches(capture: CaptureResult) -> Table:
         )
         notes.append(
             "A freeze has no such constant: the rest of the machine adds some switches (1 to 3 in captures "
-            "of Linux 6.1 with nothing busy), which are not modelled. Of a small count they are a large "
-            "share: a freeze of fewer than 100 switches is printed and not judged."
+            "of Linux 6.1 with nothing busy), which are not modelled. The limit is a number of switches, the "
+            "same for small and large counts. Judged are the mixes with nothing busy, unless fitted."
         )
     elif rows:
         notes.append("Several CPUs, or a clock that does not repeat: not judged.")
@@ -361,11 +372,11 @@ def _switches(capture: CaptureResult) -> Table:
             Column("basis", align="left"),
             Column("recorded", digits=0),
             Column("predicted", digits=0),
-            Column("error", "%", digits=1),
-            Column("limit", "%", digits=1),
+            Column("error", "switches", digits=0),
+            Column("limit", "switches", digits=0),
             Column("ok"),
         ],
-        [[q.series, q.what, q.basis, q.recorded, q.predicted, q.error_pct, q.limit_pct, q.ok] for q in rows],
+        [[q.series, q.what, q.basis, q.recorded, q.predicted, q.error, q.limit, q.ok] for q in rows],
         notes=notes,
     )
 

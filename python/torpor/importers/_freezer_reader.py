@@ -10,6 +10,11 @@ from torpor.importers import _freezer_classes as classes
 from torpor.importers import _freezer_lines as lines
 from torpor.importers._freezer_lines import Loop
 from torpor.importers._freezer_records import (
+    ERA_3_10,
+    ERA_3_11,
+    ERA_6_2,
+    ERA_LATER,
+    ERA_VENDOR,
     BadLine,
     BusyWorkqueue,
     FreezeCycle,
@@ -19,12 +24,6 @@ from torpor.importers._freezer_records import (
 )
 
 __all__ = ["Reader"]
-
-ERA_3_10 = "up to 3.10"
-ERA_3_11 = "3.11 to 6.2"
-ERA_6_2 = "about 6.2, 6.1 stable"
-ERA_LATER = "later 6.x"
-ERA_VENDOR = "vendor 3.10"
 
 LONGEST_TRACE = 32
 LONGEST_TEXT = 160
@@ -319,7 +318,8 @@ class Reader:
         if cycle.stage in ("frozen", "failed", "aborted"):
             result = cycle.stage  # type: ignore[assignment]
         ms = {name: elapsed.ms for name, elapsed in cycle.elapsed.items()}
-        failure_ms = ms.get("failure")
+        failure = cycle.elapsed.get("failure")
+        era = _era(cycle.signs)
         self.cycles.append(
             FreezeCycle(
                 attempt=len(self.cycles) + 1,
@@ -329,9 +329,9 @@ class Reader:
                 loop=cycle.loop,
                 user_ms=ms.get("user"),
                 kernel_ms=ms.get("kernel"),
-                failure_ms=failure_ms,
+                failure_ms=None if failure is None else failure.ms,
                 resolution_ms=max((one.resolution_ms for one in cycle.elapsed.values()), default=None),
-                era=_era(cycle.signs),
+                era=era,
                 refusing=cycle.refusing,
                 wq_busy=cycle.wq_busy,
                 wakeup_source=cycle.wakeup_source,
@@ -344,8 +344,10 @@ class Reader:
                 sync_ms=cycle.sync_ms,
                 frozen_unit=cycle.frozen_unit,
                 thawed=cycle.thawed,
-                sleep_quantum=sleep_quantum(failure_ms, self._timeout_ms, self._hz)
-                if result == "failed" and failure_ms is not None
+                sleep_quantum=sleep_quantum(
+                    failure.ms, self._timeout_ms, self._hz, resolution_ms=failure.resolution_ms, era=era
+                )
+                if result == "failed" and failure is not None
                 else None,
                 kind=_kind(result, cycle, offenders),
             )

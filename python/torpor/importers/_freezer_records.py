@@ -16,6 +16,15 @@ Result = Literal["frozen", "failed", "aborted", "incomplete"]
 
 LONGEST_BACKOFF_MS = 8
 WORST_TICK_MS = 10.0
+COARSEST_MS = 10
+
+ERA_3_10 = "up to 3.10"
+ERA_3_11 = "3.11 to 6.2"
+ERA_6_2 = "about 6.2, 6.1 stable"
+ERA_LATER = "later 6.x"
+ERA_VENDOR = "vendor 3.10"
+ERAS = (ERA_3_10, ERA_VENDOR, ERA_3_11, ERA_6_2, ERA_LATER)
+ERAS_WITH_BACKOFF = (ERA_3_11, ERA_6_2, ERA_LATER)
 
 
 class BadLine(NamedTuple):
@@ -109,36 +118,55 @@ class SleepQuantum:
     """Whether the elapsed time of a failure fits the timeout and the sleeps between two passes.
 
     The timeout is looked at only after a pass, so a failure comes late by at most one sleep and one tick.
+    Sleeps of 10 ms can end as early as the backoff's: where both fit, the excess proves nothing, and only the
+    form of the lines tells which kernel it was.
 
     Parameters
     ----------
     excess_ms : int, milliseconds
-        Elapsed time beyond the timeout; negative when it ended before.
+        Elapsed time beyond the timeout, as printed; negative when it ended before.
     limit_ms : float, milliseconds
         The longest backoff sleep and one tick.
-    explanation : {"backoff", "msleep or other policy", "other timeout"}
-        What would explain it. A short excess does not prove the backoff: sleeps of 10 ms can end as early.
+    explanation : {"fits the backoff", "fits msleep", "fits either", "cannot tell", "other timeout"}
+        What would explain it. "fits the backoff": the lines are of a kernel that has it, 3.11 or later.
+        "fits msleep": too late for the backoff, or of a kernel without it, up to 3.10. "fits either": the
+        lines do not tell the kernel. "cannot tell": the limit lies within the unit that was printed, or it is
+        later than either by less than a second.
     implied_timeout_ms : int or None, milliseconds
         The whole seconds after which it failed, for another timeout; None if that is not known.
+    resolution_ms : int, milliseconds
+        Unit of what was printed; since the kernel cuts off, the excess may be larger by less than this.
 
     Examples
     --------
-    >>> sleep_quantum(20_006).ok
+    >>> sleep_quantum(20_006, era="3.11 to 6.2").ok
     True
+    >>> print(sleep_quantum(20_006).ok)
+    None
     """
 
     excess_ms: int
     limit_ms: float
-    explanation: Literal["backoff", "msleep or other policy", "other timeout"]
+    explanation: Literal["fits the backoff", "fits msleep", "fits either", "cannot tell", "other timeout"]
     implied_timeout_ms: int | None = None
+    resolution_ms: int = 1
 
     @property
-    def ok(self) -> bool:
-        """Whether a backoff of at most 8 ms explains it."""
-        return self.explanation == "backoff"
+    def ok(self) -> bool | None:
+        """Whether a backoff of at most 8 ms explains it; None where that cannot be told."""
+        if self.explanation in ("fits either", "cannot tell"):
+            return None
+        return self.explanation == "fits the backoff"
 
 
-def sleep_quantum(elapsed_ms: int, timeout_ms: int = 20_000, hz: int | None = None) -> SleepQuantum:
+def sleep_quantum(
+    elapsed_ms: int,
+    timeout_ms: int = 20_000,
+    hz: int | None = None,
+    *,
+    resolution_ms: int = 1,
+    era: str | None = None,
+) -> SleepQuantum:
     """Check the elapsed time of a failure against timeout and sleeps.
 
     Parameters
@@ -149,35 +177,54 @@ def sleep_quantum(elapsed_ms: int, timeout_ms: int = 20_000, hz: int | None = No
         What was in ``/sys/power/pm_freeze_timeout``.
     hz : int or None, hertz
         The kernel's HZ; None assumes the longest tick, 10 ms.
+    resolution_ms : int, milliseconds
+        Unit of what the kernel printed: 10 for hundredths of a second, which kernels up to 3.10 print, or 1.
+    era : str or None
+        As in :class:`FreezeCycle`: kernels up to 3.10 sleep 10 ms, those from 3.11 on have the backoff. None
+        tells neither, but hundredths without an era are taken for 3.10.
 
     Raises
     ------
     ConfigError
-        When timeout or HZ are out of range.
+        When timeout, HZ or resolution are out of range, or for an unknown era.
 
     Examples
     --------
-    >>> sleep_quantum(60_002)
-    SleepQuantum(excess_ms=40002, limit_ms=18.0, explanation='other timeout', implied_timeout_ms=60000)
+    >>> sleep_quantum(60_002).explanation, sleep_quantum(60_002).implied_timeout_ms
+    ('other timeout', 60000)
     >>> sleep_quantum(20_013, hz=1000).explanation
-    'msleep or other policy'
+    'fits msleep'
+    >>> sleep_quantum(20_010, resolution_ms=10, era="up to 3.10").explanation
+    'fits msleep'
     """
     check_quantum_parameters(timeout_ms, hz)
+    if not 1 <= resolution_ms <= COARSEST_MS:
+        raise ConfigError(f"resolution_ms={resolution_ms} is outside 1..{COARSEST_MS}")
+    if era is not None and era not in ERAS:
+        raise ConfigError(f"era={era!r}: unknown; known: {', '.join(ERAS)}")
     tick_ms = WORST_TICK_MS if hz is None else 1000 / hz
     limit_ms = LONGEST_BACKOFF_MS + tick_ms
     # msleep(10): its ticks, one for the phase, one for the coarse timer wheel; and one for the test.
     msleep_limit_ms = (math.ceil(10 / tick_ms) + 3) * tick_ms
     excess_ms = elapsed_ms - timeout_ms
-    if 0 <= excess_ms <= limit_ms:
-        return SleepQuantum(excess_ms, limit_ms, "backoff")
-    if 0 <= excess_ms <= msleep_limit_ms:
-        return SleepQuantum(excess_ms, limit_ms, "msleep or other policy")
-    whole_ms = elapsed_ms - elapsed_ms % 1000
-    if whole_ms not in (0, timeout_ms) and elapsed_ms - whole_ms <= msleep_limit_ms:
-        return SleepQuantum(excess_ms, limit_ms, "other timeout", whole_ms)
-    if 0 <= excess_ms < 1000:
-        return SleepQuantum(excess_ms, limit_ms, "msleep or other policy")
-    return SleepQuantum(excess_ms, limit_ms, "other timeout")
+    before_ms = excess_ms + resolution_ms  # what was cut off leaves the true excess below this
+    implied_ms: int | None = None
+    explanation: Literal["fits the backoff", "fits msleep", "fits either", "cannot tell", "other timeout"]
+    without_backoff = era == ERA_3_10 or (era is None and resolution_ms == COARSEST_MS)
+    if before_ms > 0 and excess_ms <= msleep_limit_ms:
+        if without_backoff or excess_ms > limit_ms:
+            explanation = "fits msleep"
+        elif before_ms > limit_ms:
+            explanation = "cannot tell"
+        else:
+            explanation = "fits the backoff" if era in ERAS_WITH_BACKOFF else "fits either"
+    else:
+        whole_ms = elapsed_ms - elapsed_ms % 1000
+        if whole_ms not in (0, timeout_ms) and elapsed_ms - whole_ms <= msleep_limit_ms:
+            implied_ms = whole_ms
+        late = implied_ms is None and 0 <= excess_ms < 1000
+        explanation = "cannot tell" if late else "other timeout"
+    return SleepQuantum(excess_ms, limit_ms, explanation, implied_ms, resolution_ms)
 
 
 def check_quantum_parameters(timeout_ms: int, hz: int | None) -> None:

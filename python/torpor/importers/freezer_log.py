@@ -306,7 +306,9 @@ class FreezerLog:
         if checked:
             notes.append(
                 f"Sleep check: a failure may come 8 ms and {tick} after the timeout of {self.timeout_ms} ms "
-                "with the backoff, later with longer sleeps or another timeout."
+                "with the backoff, later with longer sleeps or another timeout. Sleeps of 10 ms can end as "
+                "early: where both fit, the excess proves nothing. Then the form of the lines decides, if it "
+                "tells the kernel: up to 3.10 there is no backoff, from 3.11 on there is."
             )
         # A kernel that a wakeup has made give up counts the tasks, but as a rule names none.
         differ = [
@@ -482,4 +484,5 @@ def _verdict(check: SleepQuantum | None) -> str | None:
     if check is None:
         return None
     implied = "" if check.implied_timeout_ms is None else f" ({check.implied_timeout_ms // 1000} s)"
-    return f"{check.explanation}{implied}, {check.excess_ms:+d} ms"
+    most = "" if check.resolution_ms == 1 else f" to {check.excess_ms + check.resolution_ms - 1:+d}"
+    return f"{check.explanation}{implied}, {check.excess_ms:+d}{most} ms"

@@ -192,16 +192,6 @@ TEST(PolicyValue, IsCheckedAlsoWhenItWasNotParsed) {
     EXPECT_NO_THROW(validate(Freezer{Version::v3_9, Notify{}}));
 }
 
-TEST(PolicyValue, BoundsAreIdealAndNotification) {
-    EXPECT_TRUE(is_bound(parse_policy("ideal")));
-    EXPECT_TRUE(is_bound(parse_policy("ideal(sleep=backoff)")));
-    EXPECT_TRUE(is_bound(parse_policy("full(sleep=notify)")));
-    EXPECT_TRUE(is_bound(parse_policy("cgroup1(version=ideal)")));
-    for (const char* text : {"v3.9", "full", "v6.7", "cgroup1", "cgroup2"}) {
-        EXPECT_FALSE(is_bound(parse_policy(text))) << text;
-    }
-}
-
 TEST(KnownPolicies, ListEveryPolicyWithTheVersionsAndParametersItReads) {
     std::string names;
     for (const PolicyInfo& info : known_policies()) {

@@ -178,6 +178,16 @@ TEST(SpinningTask, WhoseHelperHasFrozenLeavesTheFreezeWithoutABound) {
     }
 }
 
+TEST(SpinningTasks, ThatShareACpuForEverLeaveTheFreezeWithoutABound) {
+    TaskGroup spinners = waiting_on(starting(others(3, "spinners"), Start::spinning), "helper");
+    Scenario scenario = example(2, {computing("helper", 3000), spinners}, 1000);
+    scenario.rules.slice_ns = 4'000'000;
+    const Result result = run(scenario, "p1");
+    EXPECT_EQ(result.outcome, Outcome::failed);
+    EXPECT_EQ(result.refusing, 3);
+    EXPECT_EQ(result.bound_ns, -1);
+}
+
 /// C waits in D for B, which spins until A replies from user mode.
 Scenario chain_of_three(std::int64_t reply_after) {
     return example(4,

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "torpor/base/error.hpp"
 #include "torpor/sched/scheduler.hpp"
 
 namespace torpor::sched::testing {
@@ -46,6 +47,7 @@ class Machine {
 
     void run(std::int64_t until = std::int64_t{1} << 60) {
         while (scheduler.next_ns() <= until) {
+            if (++steps_ > 1'000'000) throw InternalError{"the machine does not come to an end"};
             if (scheduler.next_is_end()) {
                 now_ = scheduler.next_end_ns();
                 scheduler.handle_end();
@@ -95,6 +97,7 @@ class Machine {
     Events events_;
     std::vector<Wake> wakes_;
     std::int64_t now_{0};
+    std::int64_t steps_{0};
 
   public:
     Scheduler<Machine> scheduler;

@@ -93,6 +93,18 @@ TEST(Slices, AreOverWhenTheOneThatWaitedHasGotAnotherCpu) {
     EXPECT_EQ(machine.done, (Log{{1, 1, 28}, {2, 1, 38}, {0, 0, 100}}));
 }
 
+TEST(Slices, AreOverAlsoForARunWithoutEnd) {
+    // Due at 10, when the one that waited has gone to CPU 1.
+    Machine machine{cpus(2), sliced(10), {kUnbounded, 5, 3}};
+    machine.wake(0, 0);
+    machine.wake(0, 1);
+    machine.wake(3, 2);
+    machine.run();
+    EXPECT_TRUE(machine.stopped.empty());
+    EXPECT_EQ(machine.done, (Log{{1, 1, 5}, {2, 1, 8}}));
+    EXPECT_EQ(machine.scheduler.next_end_ns(), kUnbounded);
+}
+
 TEST(Slices, AreCountedFromTheFirstInstruction) {
     Machine machine{cpus(1, 30), sliced(10), {50, 5}};
     machine.wake(100, 0);  // runs from 130 on
