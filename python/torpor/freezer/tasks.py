@@ -130,7 +130,7 @@ class TaskGroup:
 
 def _plain(value: object) -> object:
     """Python's own number for anything that stands for one."""
-    if isinstance(value, bool | np.ndarray):
+    if isinstance(value, bool | np.bool_ | np.ndarray):
         return value
     if hasattr(type(value), "__index__"):
         return operator.index(value)  # type: ignore[arg-type]
