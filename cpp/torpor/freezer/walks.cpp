@@ -153,8 +153,10 @@ void Model::Play::take_effect(Action action, std::uint32_t number) {
         case Action::skip:
             if (task.state == State::blocked) {
                 task.state = State::skipped;
+            } else if (task.state == State::runnable && walk_ == Walk::cgroup2_write) {
+                ask(task);  // woken by itself meanwhile: the group is not frozen before it
             } else if (task.state == State::runnable) {
-                task.flags |= kAsked;  // woken by itself meanwhile
+                task.flags |= kAsked;
             }
             return;
         case Action::mark:
