@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 import html
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from numbers import Real
@@ -41,7 +42,7 @@ MAX_TIME_US = float(2**52)
 _Samples = tuple[float, ...]
 
 
-class Distribution:
+class Distribution(ABC):
     """What every distribution can do; made by one of the subclasses or by `parse_distribution`.
 
     Examples
@@ -79,9 +80,9 @@ class Distribution:
             raise ConfigError(f"{key}: must be finite and at most {MAX_TIME_US:.0f}")
         return number
 
+    @abstractmethod
     def _broken(self) -> Iterator[tuple[str, str]]:
         """Fields that break a rule of the distribution, with the rule."""
-        raise NotImplementedError
 
     def parameters_ns(self) -> dict[str, Any]:
         """Parameters under the engine's names, times in nanoseconds.
