@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torpor.tables import Table
 
-__all__ = ["Report"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["JudgedReport", "Report"]
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,60 @@ class Report:
 
     def _repr_html_(self) -> str:
         return "".join(table.to_html() for table in self.tables)
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+
+class JudgedReport(ABC):
+    """Quantities with limits: the tables of a report in every form, and below them a verdict.
+
+    Examples
+    --------
+    >>> from torpor.idle import ValidateReport
+    >>> print(ValidateReport(()))
+    <BLANKLINE>
+    <BLANKLINE>
+    0 of 0 limits kept: all fine
+    """
+
+    @abstractmethod
+    def tables(self) -> list[Table]:
+        """Make the printed tables."""
+
+    @abstractmethod
+    def to_json(self) -> dict[str, Any]:
+        """Plain data."""
+
+    @abstractmethod
+    def to_frame(self) -> pd.DataFrame:
+        """One row per quantity."""
+
+    @abstractmethod
+    def _verdict(self) -> str:
+        """How many limits are kept."""
+
+    def to_text(self) -> str:
+        """Tables for a terminal, and the verdict."""
+        return f"{self._printed().to_text()}\n\n{self._verdict()}"
+
+    def to_markdown(self) -> str:
+        """Tables in Markdown, and the verdict."""
+        return f"{self._printed().to_markdown()}\n\n{self._verdict()}"
+
+    def to_latex(self) -> str:
+        """Tables in LaTeX."""
+        return self._printed().to_latex()
+
+    def to_csv(self) -> str:
+        """One line per quantity, raw values."""
+        return str(self.to_frame().to_csv(index=False, lineterminator="\n"))
+
+    def _printed(self) -> Report:
+        return Report(self.tables(), self.to_json())
+
+    def _repr_html_(self) -> str:
+        return self._printed()._repr_html_()
 
     def __str__(self) -> str:
         return self.to_text()

@@ -10,7 +10,7 @@ import pandas as pd
 
 from torpor.freezer._capture_scenario import SplitCosts
 from torpor.freezer.capture_fit import FourCpuCosts, OneCpuCosts
-from torpor.report import Report
+from torpor.report import JudgedReport
 from torpor.tables import Column, Table, Value
 
 __all__ = ["CaptureResult", "Quantity", "ValidateReport"]
@@ -158,7 +158,7 @@ class CaptureResult:
 
 
 @dataclass(frozen=True)
-class ValidateReport:
+class ValidateReport(JudgedReport):
     """The freezer model against captures of real kernels.
 
     Parameters
@@ -227,25 +227,6 @@ class ValidateReport:
         """Make the printed tables: whole, counts, sleeps, switches, times, negative controls, costs."""
         return [table for capture in self.captures for table in _capture_tables(capture)]
 
-    def to_text(self) -> str:
-        """Tables for a terminal, and the verdict."""
-        return f"{self._printed().to_text()}\n\n{self._verdict()}"
-
-    def to_markdown(self) -> str:
-        """Tables in Markdown, and the verdict."""
-        return f"{self._printed().to_markdown()}\n\n{self._verdict()}"
-
-    def to_latex(self) -> str:
-        """Tables in LaTeX."""
-        return self._printed().to_latex()
-
-    def to_csv(self) -> str:
-        """One line per quantity, raw values."""
-        return str(self.to_frame().to_csv(index=False, lineterminator="\n"))
-
-    def _printed(self) -> Report:
-        return Report(self.tables(), self.to_json())
-
     def _verdict(self) -> str:
         checked = sum(q.ok is not None for capture in self.captures for q in capture.quantities)
         missed = [f"{c.name}: {q.name}" for c in self.captures for q in c.quantities if q.ok is False]
@@ -256,12 +237,6 @@ class ValidateReport:
         if untimed:
             verdict += f"; no times judged: {', '.join(untimed)}"
         return verdict if missed or untimed else f"{verdict}: all fine"
-
-    def _repr_html_(self) -> str:
-        return self._printed()._repr_html_()
-
-    def __str__(self) -> str:
-        return self.to_text()
 
     def __repr__(self) -> str:
         names = [capture.name for capture in self.captures]

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from torpor.idle.trace import START_NOTE
-from torpor.report import Report
+from torpor.report import JudgedReport
 from torpor.tables import Column, Table, Value
 
 __all__ = ["CaptureResult", "Prediction", "Quantity", "StateResult", "TraceResult", "ValidateReport"]
@@ -188,7 +188,7 @@ class CaptureResult:
 
 
 @dataclass(frozen=True)
-class ValidateReport:
+class ValidateReport(JudgedReport):
     """The model against captures of real kernels.
 
     Parameters
@@ -261,37 +261,12 @@ class ValidateReport:
         """Make the printed tables: overview with negative controls, limits, every CPU and state."""
         return [table for capture in self.captures for table in _capture_tables(capture)]
 
-    def to_text(self) -> str:
-        """Tables for a terminal, and the verdict."""
-        return f"{self._printed().to_text()}\n\n{self._verdict()}"
-
-    def to_markdown(self) -> str:
-        """Tables in Markdown, and the verdict."""
-        return f"{self._printed().to_markdown()}\n\n{self._verdict()}"
-
-    def to_latex(self) -> str:
-        """Tables in LaTeX."""
-        return self._printed().to_latex()
-
-    def to_csv(self) -> str:
-        """One line per quantity, raw values."""
-        return str(self.to_frame().to_csv(index=False, lineterminator="\n"))
-
-    def _printed(self) -> Report:
-        return Report(self.tables(), self.to_json())
-
     def _verdict(self) -> str:
         checked = [q for capture in self.captures for q in capture.quantities if q.ok is not None]
         missed = [q for q in checked if not q.ok]
         return f"{len(checked) - len(missed)} of {len(checked)} limits kept" + (
             "" if missed else ": all fine"
         )
-
-    def _repr_html_(self) -> str:
-        return self._printed()._repr_html_()
-
-    def __str__(self) -> str:
-        return self.to_text()
 
     def __repr__(self) -> str:
         names = [capture.name for capture in self.captures]
