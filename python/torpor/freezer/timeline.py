@@ -10,6 +10,7 @@ import pandas as pd
 
 from torpor import _core
 from torpor._checks import whole
+from torpor.timeline import Records
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,7 +29,7 @@ WALKER = _core.WALKER_ENTITY
 LOOPS = ("user", "kernel", "thaw")
 
 
-class Timeline:
+class Timeline(Records):
     """Passes, sleeps, and what each CPU runs; made by :meth:`torpor.freezer.Scenario.timeline`.
 
     Examples
@@ -42,19 +43,12 @@ class Timeline:
     0     125.0  1125.0
     """
 
-    __slots__ = ("__weakref__", "_columns", "policy", "replicate", "scenario", "seed")
+    __slots__ = ()
 
-    def __init__(
-        self, *, scenario: Scenario, policy: Policy, seed: int, replicate: int, columns: dict[str, Any]
-    ) -> None:
-        self.scenario = scenario
-        self.policy = policy
-        self.seed = seed
-        self.replicate = replicate
-        self._columns = columns
+    _KINDS = _core.FreezerTimelineKind
 
-    def __len__(self) -> int:
-        return len(self._columns["time_ns"])
+    policy: Policy
+    scenario: Scenario
 
     def to_frame(self) -> pd.DataFrame:
         """All records in order of time, from the start of the freeze.
@@ -76,11 +70,7 @@ class Timeline:
             ``frozen``, ``marked``, ``reblocked``
                 Number of the task.
         """
-        frame = pd.DataFrame({name: self._columns[name] for name in ("time_ns", "cpu")})
-        names = {int(kind): kind.name for kind in _core.FreezerTimelineKind}
-        frame["event"] = pd.Series(self._columns["kind"]).map(names)
-        frame["value"] = self._columns["value"]
-        return frame.sort_values("time_ns", kind="stable", ignore_index=True)
+        return self._frame()
 
     def _end_ns(self) -> int:
         return int(self._columns["time_ns"].max(initial=0))
@@ -163,21 +153,6 @@ class Timeline:
         from torpor.freezer.plots import plot_freeze
 
         return plot_freeze(self, **options)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Timeline):
-            return NotImplemented
-        return (self.scenario, self.policy, self.seed, self.replicate) == (
-            other.scenario,
-            other.policy,
-            other.seed,
-            other.replicate,
-        ) and all(np.array_equal(column, other._columns[name]) for name, column in self._columns.items())
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        return f"{self.scenario!r}.timeline('{self.policy}', seed={self.seed}, replicate={self.replicate})"
 
     def _repr_html_(self) -> str:
         return str(self.to_frame().to_html(max_rows=20))

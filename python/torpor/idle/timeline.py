@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from torpor import _core
+from torpor.timeline import Records
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Timeline"]
 
 
-class Timeline:
+class Timeline(Records):
     """Entries and exits of idle states, changes of the tick; made by :meth:`torpor.idle.Scenario.timeline`.
 
     Examples
@@ -30,19 +31,12 @@ class Timeline:
     ['enter_state', 'leave_state', 'tick_stop']
     """
 
-    __slots__ = ("__weakref__", "_columns", "policy", "replicate", "scenario", "seed")
+    __slots__ = ()
 
-    def __init__(
-        self, *, scenario: Scenario, policy: Policy, seed: int, replicate: int, columns: dict[str, Any]
-    ) -> None:
-        self.scenario = scenario
-        self.policy = policy
-        self.seed = seed
-        self.replicate = replicate
-        self._columns = columns
+    _KINDS = _core.IdleTimelineKind
 
-    def __len__(self) -> int:
-        return len(self._columns["time_ns"])
+    policy: Policy
+    scenario: Scenario
 
     def to_frame(self) -> pd.DataFrame:
         """All records in order of time.
@@ -53,11 +47,7 @@ class Timeline:
             Columns ``time_ns``, ``cpu``, ``event`` and ``value``: the state's index for ``enter_state`` and
             ``leave_state``, for ``tick_stop`` and ``tick_restart`` the instant that the timer is aimed at.
         """
-        frame = pd.DataFrame({name: self._columns[name] for name in ("time_ns", "cpu")})
-        names = {int(kind): kind.name for kind in _core.IdleTimelineKind}
-        frame["event"] = pd.Series(self._columns["kind"]).map(names)
-        frame["value"] = self._columns["value"]
-        return frame.sort_values("time_ns", kind="stable", ignore_index=True)
+        return self._frame()
 
     def intervals(self, cpu: int) -> pd.DataFrame:
         """Idle periods of one CPU.
@@ -85,21 +75,6 @@ class Timeline:
         from torpor.plot import plot_timeline
 
         return plot_timeline(self, cpu, start_ms=start_ms, length_ms=length_ms)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Timeline):
-            return NotImplemented
-        return (self.scenario, self.policy, self.seed, self.replicate) == (
-            other.scenario,
-            other.policy,
-            other.seed,
-            other.replicate,
-        ) and all(np.array_equal(column, other._columns[name]) for name, column in self._columns.items())
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        return f"{self.scenario!r}.timeline('{self.policy}', seed={self.seed}, replicate={self.replicate})"
 
     def _repr_html_(self) -> str:
         return str(self.to_frame().to_html(max_rows=20))
