@@ -17,6 +17,7 @@ ALLOWED = {
     "sched": {"base", "engine", "board"},
     "idle": {"base", "engine", "board", "ftrace"},
     "freezer": {"base", "engine", "board", "sched"},
+    "dpm": {"base", "engine", "board", "sched"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.MULTILINE)
 
@@ -83,13 +84,14 @@ def imported_modules(path: Path) -> set[str]:
 
 
 # Who may import whom in the package; the command line stands on top, and the families do not see each other.
-FAMILIES = ("torpor.idle", "torpor.freezer")
+FAMILIES = ("torpor.idle", "torpor.freezer", "torpor.dpm")
 UPPER = (*FAMILIES, "torpor.experiments", "torpor.cli")
 PYTHON_FORBIDDEN = {
     "board": UPPER,
     "importers": (*UPPER, "torpor.board"),
-    "idle": ("torpor.freezer", "torpor.experiments", "torpor.cli"),
-    "freezer": ("torpor.idle", "torpor.experiments", "torpor.cli"),
+    "idle": ("torpor.freezer", "torpor.dpm", "torpor.experiments", "torpor.cli"),
+    "freezer": ("torpor.idle", "torpor.dpm", "torpor.experiments", "torpor.cli"),
+    "dpm": ("torpor.idle", "torpor.freezer", "torpor.experiments", "torpor.cli"),
     "experiments": ("torpor.cli",),
     "tables.py": ("torpor.",),
     "stats.py": ("torpor.",),
@@ -99,7 +101,7 @@ PYTHON_FORBIDDEN = {
     "distributions.py": (*UPPER, "torpor.board"),
     "policy_table.py": (*UPPER, "torpor.board"),
     "summary.py": (*UPPER, "torpor.board"),
-    "plot.py": ("torpor.freezer", "torpor.cli"),
+    "plot.py": ("torpor.freezer", "torpor.dpm", "torpor.cli"),
 }
 
 
