@@ -7,6 +7,9 @@
 void bind_base(py::module_& module);
 void bind_board(py::module_& module);
 void bind_distributions(py::module_& module);
+void bind_dpm(py::module_& module);
+void bind_dpm_graph(py::module_& module);
+void bind_dpm_policies(py::module_& module);
 void bind_freezer(py::module_& module);
 void bind_freezer_policies(py::module_& module);
 void bind_ftrace(py::module_& module);

@@ -13,4 +13,7 @@ PYBIND11_MODULE(_core, module) {
     bind_replay(module);
     bind_freezer_policies(module);
     bind_freezer(module);
+    bind_dpm_policies(module);
+    bind_dpm_graph(module);
+    bind_dpm(module);
 }

@@ -1,8 +1,8 @@
 """Simulates how Linux falls asleep and wakes.
 
-Boards, workloads, task populations and policies are values; :class:`torpor.idle.Scenario` and
-:class:`torpor.freezer.Scenario` run them, :func:`reproduce` prints published results beside ours,
-:func:`torpor.idle.replay` runs governors over a recorded trace.
+Boards, workloads, task populations, device graphs and policies are values; :class:`torpor.idle.Scenario`,
+:class:`torpor.freezer.Scenario` and :class:`torpor.dpm.Scenario` run them, :func:`reproduce` prints published
+results beside ours, :func:`torpor.idle.replay` runs governors over a recorded trace.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ except ModuleNotFoundError as error:  # pragma: no cover - only without the comp
     ) from None
 
 if TYPE_CHECKING:
-    from torpor import board, freezer, idle
+    from torpor import board, dpm, freezer, idle
     from torpor.board import Board
     from torpor.experiments import Reproduction, reproduce
 
@@ -35,6 +35,7 @@ __all__ = [
     "Reproduction",
     "__version__",
     "board",
+    "dpm",
     "freezer",
     "idle",
     "reproduce",
@@ -46,7 +47,7 @@ _HOMES = {
     "Reproduction": "torpor.experiments",
     "reproduce": "torpor.experiments",
 }
-_MODULES = ("board", "freezer", "idle")
+_MODULES = ("board", "dpm", "freezer", "idle")
 
 
 def __getattr__(name: str) -> Any:

@@ -21,7 +21,17 @@ __all__: list[str] = [
     "Cpu",
     "DelayedOracle",
     "Distribution",
+    "DpmCosts",
+    "DpmGenerator",
+    "DpmGraph",
+    "DpmOutcome",
+    "DpmPolicy",
+    "DpmScenario",
+    "DpmTimelineKind",
     "Error",
+    "FairCosts",
+    "FairCpu",
+    "FairRules",
     "Fixed",
     "FreezeOutcome",
     "Freezer",
@@ -64,15 +74,21 @@ __all__: list[str] = [
     "WorkItem",
     "board_cpus",
     "decide",
+    "dpm_max_active",
     "freezer_kind_names",
     "freezer_site_names",
     "freezer_sites",
     "freezer_start_names",
     "freezer_version_names",
+    "known_dpm_policies",
     "known_freezer_policies",
     "known_policies",
+    "parse_dpm_policy",
     "parse_freezer_policy",
     "parse_policy",
+    "run_dpm",
+    "run_dpm_intervals",
+    "run_dpm_timeline",
     "run_freezer",
     "run_freezer_tasks",
     "run_freezer_timeline",
@@ -1141,6 +1157,287 @@ class FreezerScenario:
     @property
     def task_count(self) -> int: ...
 
+class DpmPolicy:
+    """
+    How the device core orders the work of a phase.
+    """
+    def __eq__(self, arg0: DpmPolicy) -> bool: ...
+    def __getstate__(self) -> str: ...
+    def __hash__(self) -> int: ...
+    def __init__(
+        self,
+        order: str,
+        *,
+        eas_off: str = "none",
+        max_active: typing.SupportsInt | typing.SupportsIndex | None = None,
+        inline_calls: bool = True,
+        list_mutex: bool = True,
+    ) -> None: ...
+    def __repr__(self) -> str: ...
+    def __setstate__(self, arg0: str) -> None: ...
+    def __str__(self) -> str: ...
+    def _repr_html_(self) -> str: ...
+    @property
+    def eas_off(self) -> str: ...
+    @property
+    def inline_calls(self) -> bool: ...
+    @property
+    def list_mutex(self) -> bool: ...
+    @property
+    def max_active(self) -> int | None:
+        """
+        Most work items that are active at a time; None is the limit of the version.
+        """
+    @property
+    def order(self) -> str: ...
+
+class DpmGraph:
+    """
+    A device graph, checked and in list order.
+    """
+    def __init__(
+        self,
+        *,
+        devices: collections.abc.Sequence[typing.Any],
+        links: collections.abc.Sequence[tuple[str, str, str, bool, bool]],
+        in_list_order: bool = False,
+    ) -> None: ...
+    def child_counts(self) -> list[int]: ...
+    def consumer_counts(self) -> list[int]: ...
+    def devices(
+        self,
+    ) -> list[
+        tuple[
+            str,
+            str,
+            typing.Annotated[list[bool], "FixedSize(7)"],
+            str,
+            str,
+            list[str],
+            list[str],
+            list[tuple[str, list[tuple[str, int, int, str]]]],
+        ]
+    ]:
+        """
+        Records as they were given.
+        """
+    def links(self) -> list[tuple[str, str, str, bool, bool]]:
+        """
+        Records as they were given.
+        """
+    def supplier_counts(self) -> list[int]: ...
+    @property
+    def in_list_order(self) -> bool: ...
+    @property
+    def names(self) -> list[str]: ...
+    @property
+    def registered(self) -> list[int]: ...
+    @property
+    def relaxed_links(self) -> list[int]: ...
+
+class DpmGenerator:
+    """
+    Random device graphs.
+    """
+
+    __hash__: typing.ClassVar[None] = None
+    def __eq__(self, arg0: DpmGenerator) -> bool: ...
+    def __init__(
+        self,
+        *,
+        devices: typing.SupportsInt | typing.SupportsIndex = 350,
+        class_ratio: typing.SupportsFloat | typing.SupportsIndex = 0.0,
+        max_depth: typing.SupportsInt | typing.SupportsIndex = 6,
+        p_root: typing.SupportsFloat | typing.SupportsIndex = 0.2,
+        p_link: typing.SupportsFloat | typing.SupportsIndex = 0.6,
+        p_more_links: typing.SupportsFloat | typing.SupportsIndex = 0.5,
+        skew: typing.SupportsFloat | typing.SupportsIndex = 2.0,
+        p_no_callbacks: typing.SupportsFloat | typing.SupportsIndex = 0.5,
+        class_p_no_callbacks: typing.SupportsFloat | typing.SupportsIndex = 0.9,
+        p_late: typing.SupportsFloat | typing.SupportsIndex = 0.25,
+        median_us: typing.Annotated[
+            collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex], "FixedSize(2)"
+        ] = [60.0, 60.0],
+        sigma: typing.Annotated[
+            collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex], "FixedSize(2)"
+        ] = [2.0, 2.0],
+        cap_us: typing.SupportsFloat | typing.SupportsIndex = 30000.0,
+        late_median_us: typing.SupportsFloat | typing.SupportsIndex = 20.0,
+        cpu_share: typing.Annotated[
+            collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex], "FixedSize(2)"
+        ] = [0.4, 0.4],
+        fixed_share: typing.SupportsFloat | typing.SupportsIndex = 0.0,
+        chunks: typing.SupportsInt | typing.SupportsIndex = 2,
+        locks: typing.SupportsInt | typing.SupportsIndex = 1,
+        lock_share: typing.Annotated[
+            collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex], "FixedSize(2)"
+        ] = [0.0, 0.0],
+    ) -> None: ...
+    def draw(
+        self,
+        seed: typing.SupportsInt | typing.SupportsIndex,
+        replicate: typing.SupportsInt | typing.SupportsIndex = 0,
+    ) -> DpmGraph: ...
+
+class DpmOutcome(enum.IntEnum):
+    aborted: typing.ClassVar[DpmOutcome]
+    done: typing.ClassVar[DpmOutcome]
+    failed: typing.ClassVar[DpmOutcome]
+    stuck: typing.ClassVar[DpmOutcome]
+    @classmethod
+    def __new__(cls, value): ...
+    def __format__(self, format_spec): ...
+
+class DpmTimelineKind(enum.IntEnum):
+    device_begin: typing.ClassVar[DpmTimelineKind]
+    device_end: typing.ClassVar[DpmTimelineKind]
+    phase_begin: typing.ClassVar[DpmTimelineKind]
+    phase_end: typing.ClassVar[DpmTimelineKind]
+    run_begin: typing.ClassVar[DpmTimelineKind]
+    run_end: typing.ClassVar[DpmTimelineKind]
+    @classmethod
+    def __new__(cls, value): ...
+    def __format__(self, format_spec): ...
+
+class FairCpu:
+    """
+    One CPU of a heterogeneous machine at a frozen frequency.
+    """
+
+    __hash__: typing.ClassVar[None] = None
+    def __eq__(self, arg0: FairCpu) -> bool: ...
+    def __init__(
+        self,
+        *,
+        rate: typing.SupportsFloat | typing.SupportsIndex = 1.0,
+        capacity: typing.SupportsInt | typing.SupportsIndex = 1024,
+        relative_freq: typing.SupportsFloat | typing.SupportsIndex = 1.0,
+        cluster: typing.SupportsInt | typing.SupportsIndex = 0,
+        idle_exits: collections.abc.Sequence[
+            typing.Annotated[
+                collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], "FixedSize(2)"
+            ]
+        ] = [],
+    ) -> None: ...
+    @property
+    def capacity(self) -> int: ...
+    @property
+    def cluster(self) -> int: ...
+    @property
+    def idle_exits(self) -> list[typing.Annotated[list[int], "FixedSize(2)"]]: ...
+    @property
+    def rate(self) -> float: ...
+    @property
+    def relative_freq(self) -> float: ...
+
+class FairRules:
+    """
+    How CPUs share what is ready to run.
+    """
+
+    __hash__: typing.ClassVar[None] = None
+    def __eq__(self, arg0: FairRules) -> bool: ...
+    def __init__(
+        self,
+        *,
+        queues: str,
+        placement: str,
+        eas: bool,
+        pull: bool,
+        slice_ns: typing.SupportsInt | typing.SupportsIndex,
+        wakeup_granularity_ns: typing.SupportsInt | typing.SupportsIndex,
+        tick_ns: typing.SupportsInt | typing.SupportsIndex,
+        cluster_exit_ns: typing.SupportsInt | typing.SupportsIndex,
+        shared_cpus: typing.SupportsFloat | typing.SupportsIndex,
+    ) -> None: ...
+
+class FairCosts:
+    """
+    CPU time of scheduling, reference-CPU nanoseconds.
+    """
+
+    __hash__: typing.ClassVar[None] = None
+    def __eq__(self, arg0: FairCosts) -> bool: ...
+    def __init__(
+        self,
+        *,
+        switch_ns: typing.SupportsInt | typing.SupportsIndex = 0,
+        wake_ns: typing.SupportsInt | typing.SupportsIndex = 0,
+        idle_ipi_ns: typing.SupportsInt | typing.SupportsIndex = 0,
+        migration_ns: typing.SupportsInt | typing.SupportsIndex = 0,
+    ) -> None: ...
+
+class DpmCosts:
+    """
+    CPU time of the device core, reference-CPU nanoseconds.
+    """
+
+    __hash__: typing.ClassVar[None] = None
+    def __eq__(self, arg0: DpmCosts) -> bool: ...
+    def __init__(
+        self,
+        *,
+        queue_ns: typing.SupportsInt | typing.SupportsIndex = 0,
+        dispatch_ns: typing.SupportsInt | typing.SupportsIndex = 0,
+        core_ns: typing.SupportsInt | typing.SupportsIndex = 0,
+        list_step_ns: typing.SupportsInt | typing.SupportsIndex = 0,
+        check_ns: typing.SupportsInt | typing.SupportsIndex = 0,
+        recheck_ns: typing.SupportsInt | typing.SupportsIndex = 0,
+        callback_ns: typing.SupportsInt | typing.SupportsIndex = 0,
+        tail_ns: typing.SupportsInt | typing.SupportsIndex = 0,
+        create_ns: typing.SupportsInt | typing.SupportsIndex = 0,
+        create_latency_ns: typing.SupportsInt | typing.SupportsIndex = 0,
+    ) -> None: ...
+
+class DpmScenario:
+    def __init__(
+        self,
+        *,
+        devices: DpmGraph | DpmGenerator,
+        cpus: collections.abc.Sequence[FairCpu],
+        domains: collections.abc.Sequence[
+            collections.abc.Sequence[
+                typing.Annotated[
+                    collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex], "FixedSize(2)"
+                ]
+            ]
+        ],
+        rules: FairRules,
+        sched_costs: FairCosts,
+        costs: typing.Annotated[collections.abc.Sequence[DpmCosts], "FixedSize(8)"],
+        main_suspend_cpu: typing.SupportsInt | typing.SupportsIndex,
+        main_suspend_util: typing.SupportsFloat | typing.SupportsIndex,
+        main_resume_cpu: typing.SupportsInt | typing.SupportsIndex,
+        main_resume_util: typing.SupportsFloat | typing.SupportsIndex,
+        main_gives_way: bool,
+        worker_per_item: bool,
+        initial_workers: typing.SupportsInt | typing.SupportsIndex,
+        async_kind: str,
+        async_share: typing.SupportsFloat | typing.SupportsIndex,
+        barrier_wakes: bool,
+        direct_complete: bool,
+        eas_switch_ns: typing.SupportsInt | typing.SupportsIndex,
+        jitter: typing.SupportsFloat | typing.SupportsIndex,
+        tick_ns: typing.SupportsInt | typing.SupportsIndex,
+        since_tick_ns: typing.SupportsInt | typing.SupportsIndex | None,
+        warmup_cycles: typing.SupportsInt | typing.SupportsIndex,
+        cycles: typing.SupportsInt | typing.SupportsIndex,
+        scales: collections.abc.Sequence[
+            typing.Annotated[
+                collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex], "FixedSize(2)"
+            ]
+        ],
+        every_scale: typing.Annotated[
+            collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex], "FixedSize(2)"
+        ]
+        | None,
+        power: collections.abc.Sequence[
+            typing.Annotated[
+                collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex], "FixedSize(3)"
+            ]
+        ],
+    ) -> None: ...
+
 def board_cpus(
     board: Board, opps: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]
 ) -> list[Cpu]:
@@ -1171,6 +1468,11 @@ def decide(
     Answers of a fresh governor to a recorded sequence: arrays 'idx' and 'stop', and with debug 'typ' (us), 'pred', 'bkt', 'fac' and 'total', -1 where the governor has no such figure.
     """
 
+def dpm_max_active(policy: DpmPolicy, cpus: typing.SupportsInt | typing.SupportsIndex) -> int:
+    """
+    Most work items that are active at a time on so many CPUs.
+    """
+
 def freezer_kind_names() -> list: ...
 def freezer_site_names() -> list: ...
 def freezer_sites() -> list:
@@ -1180,6 +1482,11 @@ def freezer_sites() -> list:
 
 def freezer_start_names() -> list: ...
 def freezer_version_names() -> list: ...
+def known_dpm_policies() -> list[PolicyInfo]:
+    """
+    Every policy with its parameters, defaults and source.
+    """
+
 def known_freezer_policies() -> list[PolicyInfo]:
     """
     Every policy with its versions, parameters, defaults and source.
@@ -1188,6 +1495,11 @@ def known_freezer_policies() -> list[PolicyInfo]:
 def known_policies() -> list[PolicyInfo]:
     """
     Every policy with its versions, parameters, defaults and source.
+    """
+
+def parse_dpm_policy(text: str) -> DpmPolicy:
+    """
+    Policy of a text such as 'old' or 'breadth-first(eas_off=resume)'; ConfigError lists what is known.
     """
 
 def parse_freezer_policy(text: str) -> Freezer | Cgroup1 | Cgroup2:
@@ -1200,6 +1512,30 @@ def parse_policy(text: str) -> Menu | Teo | Ladder | Haltpoll | Fixed | Oracle |
     Policy of a text such as 'menu(version=4.18)'; ConfigError lists what is known.
     """
 
+def run_dpm(
+    scenario: DpmScenario,
+    policy: DpmPolicy,
+    *,
+    runs: typing.SupportsInt | typing.SupportsIndex,
+    first: typing.SupportsInt | typing.SupportsIndex,
+    seed: typing.SupportsInt | typing.SupportsIndex,
+    threads: typing.SupportsInt | typing.SupportsIndex,
+    progress: typing.Any = None,
+) -> dict: ...
+def run_dpm_intervals(
+    scenario: DpmScenario,
+    policy: DpmPolicy,
+    *,
+    seed: typing.SupportsInt | typing.SupportsIndex,
+    replicate: typing.SupportsInt | typing.SupportsIndex,
+) -> dict: ...
+def run_dpm_timeline(
+    scenario: DpmScenario,
+    policy: DpmPolicy,
+    *,
+    seed: typing.SupportsInt | typing.SupportsIndex,
+    replicate: typing.SupportsInt | typing.SupportsIndex,
+) -> dict: ...
 def run_freezer(
     scenario: FreezerScenario,
     policy: Freezer | Cgroup1 | Cgroup2,

@@ -4,7 +4,7 @@
 A board is a TOML file, of which the catalogue holds several:
 
 >>> from torpor.board import Board, catalogue
->>> {"hikey", "hikey-960", "nexus-10", "pixel-6", "rk3399", "toy", "x86-skylake"} <= set(catalogue())
+>>> {"hikey", "nexus-10", "pixel-6", "pixel-6-like", "toy", "x86-skylake"} <= set(catalogue())
 True
 
 Layout of a file, with every key that there is::
@@ -89,6 +89,75 @@ Layout of a file, with every key that there is::
     freeze_run_cycles = 7500          # in place of the board's
     thaw_run_cycles = 7500
     nfds = 0                          # descriptors of select and poll
+
+    [dpm]                             # optional: what suspending and resuming its devices costs
+    relative_freq = 0.9               # frequency while it lasts over the highest; or one for each cluster:
+                                      # { little = 0.7, big = 0.6 }
+    eas = true                        # energy-aware placement of what wakes
+    main_suspend_cpu = 6              # where the suspending thread stands, and its utilisation (0..1024)
+    main_suspend_util = 100
+    main_resume_cpu = 0
+    main_resume_util = 100
+    async_devices = "flagged"         # from here on optional, the values are the defaults; or all, none, or a
+                                      # share 0..1 of the devices: which are async
+    placement = "spread"              # or biggest_idle, pinned: where what wakes goes without EAS
+    pull = true                       # a CPU that goes idle takes work from others
+    slice_us = 3000
+    wakeup_granularity_us = 0         # what has run so long gives way to what wakes; 0: never
+    tick_balance = true               # the tick moves what does not fit its CPU
+    idle_exit_share = 0.2             # no default: share of a state's target residency after which an idle
+                                      # CPU pays its wake latency; without it none is paid
+    cluster_exit_us = 0               # besides, when the whole cluster was idle
+    shared_cpus = 0                   # all CPUs together do the work of so many; 0: of all
+    main_gives_way = false            # to workers when no CPU is idle
+    initial_workers = 4
+    worker_per_item = false           # no pool, each item its own worker
+    barrier_wakes = true              # every finished item wakes the thread that waits for the phase's end
+    direct_complete = true            # runtime-suspended devices are left alone
+    eas_switch_us = 0                 # switching EAS off or on
+    jitter = 0                        # sigma of a lognormal factor on each callback
+    since_tick_us = 0                 # no default: phase of the tick when a side begins; drawn without it
+
+    [dpm.costs]                       # microseconds of the reference CPU (capacity 1024, highest frequency)
+    switch_us = 1.5                   # context switch
+    wake_us = 1.5                     # waking a thread, paid by the waker
+    idle_ipi_us = 1                   # besides, when its CPU is idle
+    migration_us = 1
+    queue_us = 1.5                    # queueing a work item
+    dispatch_us = 0.5                 # taking and retiring one
+    core_us = 1                       # a device in a phase
+    list_step_us = 0.2                # a device in a walk over the list
+    check_us = 0.05                   # a look at a dependency
+    recheck_us = 0.3                  # each time that the end of the phase is looked for
+    create_us = 10                    # creating a worker: CPU time
+    create_latency_us = 50            # and wait
+    callback_us = 0                   # optional: before each callback
+    tail_us = 0                       # optional: at the end of each phase
+
+    [dpm.phase_costs.suspend_late]    # optional: costs, from queue_us on, that differ in a phase
+    core_us = 2
+
+    [[dpm.performance_domains]]       # optional: what EAS knows of a cluster; else it is the cluster's opps
+    cluster = "little"
+    freq_khz = [300000, 574000]
+    power_mw = [6.07, 14.46]
+
+    [dpm.devices]                     # devices to draw: the parameters of torpor.dpm.generator.Generator,
+    devices = 350                     # pairs as lists; or, in its place:
+
+    [[dpm.device]]                    # devices in the order of registration; all but name optional, the other
+    name = "display"                  # entries are those of torpor.dpm.graph.Device
+    parent = "soc"
+    callbacks.suspend = [{ cpu_us = 40, fixed_us = 5 }, { sleep_us = 100 }]
+    callbacks.resume = [{ lock = "clk" }, { range_us = [100, 200] }, { ticks = 2 }, { unlock = "clk" }]
+
+    [[dpm.link]]                      # those of torpor.dpm.graph.Link
+    supplier = "clock"
+    consumer = "display"
+
+    [dpm.scales]                      # optional: factors on all callbacks
+    suspend = 1.0
+    resume = 1.0
 
     [provenance]                      # one entry for every number; the one with the most literal steps wins
     "tick.hz" = "assumed: ..."

@@ -18,7 +18,7 @@ import tomli_w
 from rich.console import Console, Group
 
 from torpor import _core
-from torpor.board import _freezer, _keys, _provenance, _schema, _show
+from torpor.board import _dpm, _freezer, _keys, _provenance, _schema, _show
 from torpor.board._capture import read_capture
 from torpor.board._content_hash import content_hash
 from torpor.board._provenance import Provenance
@@ -77,11 +77,12 @@ class Board:
     Board.load('hikey')
     """
 
-    __slots__ = ("_data", "_freezer_table", "_hash", "_origin", "_provenances", "_record")
+    __slots__ = ("_data", "_dpm_table", "_freezer_table", "_hash", "_origin", "_provenances", "_record")
 
     _data: dict[str, Any]
     _record: _core.Board
     _freezer_table: _freezer.Freezer | None
+    _dpm_table: _dpm.Dpm | None
     _provenances: dict[str, tuple[str, Provenance]]
     _origin: str | None
     _hash: str
@@ -96,14 +97,17 @@ class Board:
         data = msgspec.json.decode(msgspec.json.encode(spec))
         if spec.freezer is not None:
             _freezer.keep_given(data, raw)
+        if spec.dpm is not None:
+            _dpm.keep_given(data["dpm"], raw["dpm"])
         board = object.__new__(cls)
         fields = {
             "_data": data,
             "_record": core,
             "_freezer_table": spec.freezer,
+            "_dpm_table": spec.dpm,
             "_provenances": _provenance.resolve(data, source),
             "_origin": origin,
-            "_hash": content_hash(core, spec.freezer),
+            "_hash": content_hash(core, spec.freezer, spec.dpm),
         }
         for name, value in fields.items():
             object.__setattr__(board, name, value)
@@ -237,6 +241,21 @@ class Board:
         """
         return self._freezer_table
 
+    @property
+    def dpm(self) -> _dpm.Dpm | None:
+        """What suspending and resuming devices costs on this board, and its devices; None without [dpm].
+
+        Entries that the file leaves out have their default.
+
+        Examples
+        --------
+        >>> Board.load("pixel-6").dpm.costs.queue_us
+        1.5
+        >>> Board.load("hikey").dpm is None
+        True
+        """
+        return self._dpm_table
+
     def opp_indices(self, freq_khz: int | Mapping[str, int] | None = None) -> list[int]:
         """Operating point of each cluster, as an index into its table.
 
@@ -363,11 +382,12 @@ class Board:
         parent[1].pop(steps[-1], None)
         if value is not None:
             parent[1][steps[-1]] = list(value) if isinstance(value, tuple) else value
-        kept = {pattern for at, (pattern, _) in self._provenances.items() if at != leaf}
+        kept = {p for at, (p, _) in self._provenances.items() if at != leaf and not at.startswith(f"{leaf}.")}
         entries = {pattern: text for pattern, text in data["provenance"].items() if pattern in kept}
-        new = _keys.lookup(data, _keys.split(leaf) or ())
-        if new and _provenance.needs_provenance(_keys.Leaf(leaf, (), new[1])):
-            entries[leaf] = "assumed: set with Board.with_value"
+        for new in _keys.leaves({name: table for name, table in data.items() if name != "provenance"}):
+            is_set = new.key == leaf or new.key.startswith(f"{leaf}.")
+            if is_set and _provenance.needs_provenance(new):
+                entries[new.key] = "assumed: set with Board.with_value"
         data["provenance"] = entries
         origin = None if self._origin is None else f"{self._origin}.with_value({leaf!r}, {value!r})"
         return self._build(data, Source(f"board {self.name}"), origin)

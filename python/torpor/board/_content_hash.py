@@ -8,11 +8,11 @@ import json
 from typing import Any
 
 from torpor import _core
-from torpor.board import _freezer, _schema
+from torpor.board import _dpm, _freezer, _schema
 
 
-def content_hash(core: _core.Board, freezer: _freezer.Freezer | None) -> str:
-    """Hash the engine's record and the freezer section, as `Board.content_hash` says."""
+def content_hash(core: _core.Board, freezer: _freezer.Freezer | None, dpm: _dpm.Dpm | None) -> str:
+    """Hash the engine's record and the sections of the families, as `Board.content_hash` says."""
 
     def record(item: Any, names: tuple[str, ...]) -> dict[str, Any]:
         return {name: getattr(item, name) for name in names}
@@ -42,5 +42,7 @@ def content_hash(core: _core.Board, freezer: _freezer.Freezer | None) -> str:
     }
     if freezer is not None:
         content["freezer"] = _freezer.content(freezer)
+    if dpm is not None:
+        content["dpm"] = _dpm.content(dpm)
     text = json.dumps(content, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()

@@ -11,7 +11,7 @@ import msgspec
 
 from torpor import _core
 from torpor._core import ConfigError
-from torpor.board import _freezer, _keys
+from torpor.board import _dpm, _freezer, _keys
 from torpor.board._source import Source, config_error
 from torpor.board._table import Int32, Table, Time, Whole
 
@@ -76,6 +76,7 @@ class BoardFile(Table, frozen=True, kw_only=True):
     idle_costs: IdleCosts
     clusters: tuple[Cluster, ...]
     freezer: _freezer.Freezer | None = None
+    dpm: _dpm.Dpm | None = None
     provenance: dict[str, str]
 
 
@@ -87,6 +88,7 @@ _TABLES: dict[tuple[str, ...], type[msgspec.Struct]] = {
     ("clusters", "[]", "opps", "[]"): Opp,
     ("clusters", "[]", "idle_states", "[]"): IdleState,
     **_freezer.TABLES,
+    **_dpm.TABLES,
 }
 
 
@@ -124,6 +126,8 @@ def decode(raw: Mapping[str, Any], source: Source) -> BoardFile:
             _check_form(state, f"clusters[{c}].idle_states[{s}]", source)
     if board.freezer is not None:
         _freezer.check(board.freezer, source)
+    if board.dpm is not None:
+        _dpm.check(board.dpm, board.clusters, board.tick.hz, source)
     return board
 
 

@@ -5,21 +5,17 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from torpor.board._show_dpm import Grid, dpm_grids
+
 if TYPE_CHECKING:
     from torpor.board._board import Board
     from torpor.board._freezer import Freezer
-
-
-class _Grid(NamedTuple):
-    title: str
-    header: tuple[str, ...]
-    rows: Sequence[tuple[str, ...]]
 
 
 def _mw(value: float | None) -> str:
@@ -36,7 +32,11 @@ def _kinds(board: Board, keys: Sequence[str]) -> str:
     return ", ".join(kind for kind in ("cited", "measured", "fitted", "assumed") if kind in found)
 
 
-def _grids(board: Board) -> list[_Grid]:
+def _is_below(key: str, at: str) -> bool:
+    return key == at or (at.endswith(".") and key.startswith(at))
+
+
+def _grids(board: Board) -> list[Grid]:
     keys = list(board.provenances)
     grids = []
     for c, cluster in enumerate(board.clusters):
@@ -55,7 +55,7 @@ def _grids(board: Board) -> list[_Grid]:
             power = (_mw(state.power_mw), _mw(state.cluster_power_mw))
             rows.append((state.name + marks, *(_us(time) for time in times), *power, _kinds(board, row_keys)))
         grids.append(
-            _Grid(
+            Grid(
                 f"cluster {cluster.name}: CPUs {cpus}; capacity {cluster.capacity}",
                 (
                     "idle state",
@@ -77,14 +77,16 @@ def _grids(board: Board) -> list[_Grid]:
                 power = (_mw(opp.power_mw), _mw(opp.cluster_power_mw))
                 rows.append((f"{opp.freq_khz}", *power, _kinds(board, row_keys)))
             header = ("frequency (kHz)", "busy CPU (mW)", "cluster (mW)", "provenance")
-            grids.append(_Grid(f"cluster {cluster.name}: operating points", header, rows))
+            grids.append(Grid(f"cluster {cluster.name}: operating points", header, rows))
     costs = [key for key in keys if key.startswith("idle_costs.")]
     cost_rows = [
         (k.removeprefix("idle_costs."), f"{board.value(k)}", board.provenance(k).kind) for k in costs
     ]
-    grids.append(_Grid("idle loop and handlers", ("cost", "value (ns)", "provenance"), cost_rows))
+    grids.append(Grid("idle loop and handlers", ("cost", "value (ns)", "provenance"), cost_rows))
     if board.freezer is not None:
         grids += _freezer_grids(board, board.freezer)
+    if board.dpm is not None:
+        grids += dpm_grids(board.dpm, lambda at: _kinds(board, [key for key in keys if _is_below(key, at)]))
     sources: dict[str, int] = {}
     for pattern, _ in board.provenances.values():
         sources[pattern] = sources.get(pattern, 0) + 1
@@ -93,11 +95,11 @@ def _grids(board: Board) -> list[_Grid]:
         (pattern, f"{count}", entries[pattern].kind, entries[pattern].source)
         for pattern, count in sources.items()
     ]
-    grids.append(_Grid("where the numbers come from", ("keys", "numbers", "kind", "source"), source_rows))
+    grids.append(Grid("where the numbers come from", ("keys", "numbers", "kind", "source"), source_rows))
     return grids
 
 
-def _freezer_grids(board: Board, freezer: Freezer) -> list[_Grid]:
+def _freezer_grids(board: Board, freezer: Freezer) -> list[Grid]:
     entries = [("freezer", freezer), ("freezer.kernel", freezer.kernel), ("freezer.costs", freezer.costs)]
     rows: list[tuple[str, ...]] = []
     for prefix, table in entries:
@@ -108,7 +110,7 @@ def _freezer_grids(board: Board, freezer: Freezer) -> list[_Grid]:
                 shown = f"{value:.15g}" if isinstance(value, float) else f"{value}"
                 kind = _kinds(board, [key]) or ("default" if isinstance(value, int | float) else "")
                 rows.append((key.removeprefix("freezer."), shown, kind))
-    grids = [_Grid("freezer: kernel and costs", ("entry", "value", "provenance"), rows)]
+    grids = [Grid("freezer: kernel and costs", ("entry", "value", "provenance"), rows)]
     if freezer.tasks:
         listed: list[tuple[str, ...]] = []
         for t, tasks in enumerate(freezer.tasks):
@@ -123,7 +125,7 @@ def _freezer_grids(board: Board, freezer: Freezer) -> list[_Grid]:
             listed.append((tasks.name, f"{tasks.count}", *where, ", ".join(extras), _kinds(board, keys)))
         total = sum(tasks.count for tasks in freezer.tasks)
         header = ("tasks", "count", "site", "kind", "start", "besides", "provenance")
-        grids.append(_Grid(f"freezer: {total} tasks", header, listed))
+        grids.append(Grid(f"freezer: {total} tasks", header, listed))
     return grids
 
 

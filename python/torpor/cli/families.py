@@ -7,7 +7,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from torpor.cli import freezer, idle
+from torpor.cli import dpm, dpm_validate, freezer, idle
 from torpor.cli.output import fail, guarded
 
 __all__ = ["run", "validate"]
@@ -33,7 +33,9 @@ def _group(purpose: str) -> typer.Typer:
 run = _group("Run policies side by side on the same worlds and print what each does.")
 run.command("idle")(guarded(idle.run))
 run.command("freezer")(guarded(freezer.run))
+run.command("dpm")(guarded(dpm.run))
 
 validate = _group("Compare a model with a real kernel's captures; exit 1 if a limit is missed.")
 validate.command("idle")(guarded(idle.validate))
 validate.command("freezer")(guarded(freezer.validate))
+validate.command("dpm")(guarded(dpm_validate.validate))

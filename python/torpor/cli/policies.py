@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from torpor import freezer, idle
+from torpor import dpm, freezer, idle
 from torpor.cli.options import FormatOption, JsonOption, OutputOption
 from torpor.cli.output import Format, emit
 from torpor.report import Report
@@ -10,7 +10,7 @@ from torpor.report import Report
 
 def policies(form: FormatOption = Format.TEXT, json: JsonOption = False, output: OutputOption = None) -> None:
     """List the policies of all families: versions, parameters, defaults, sources; and the freezer's sites."""
-    catalogues = [idle.policies.policy_catalogue(), freezer.policies.policy_catalogue()]
+    catalogues = [family.policies.policy_catalogue() for family in (idle, freezer, dpm)]
     sites = freezer.sites()
     tables = [table for report in (*catalogues, sites) for table in report.tables]
     known = [policy for catalogue in catalogues for policy in catalogue.data["policies"]]
