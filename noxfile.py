@@ -138,7 +138,7 @@ def bench(session: nox.Session) -> None:
     folder = cmake(session, "release", "libbenchmark-dev")
     for program in sorted((folder / "benchmarks").glob("torpor_*_bench")):
         session.run(str(program), "--benchmark_min_time=0.01", external=True)
-    install(session)
+    install(session, "simpy>=4.1")
     for script in sorted((ROOT / "benchmarks" / "python").glob("*.py")):
         session.run("python", str(script), "--quick")
 
