@@ -1,4 +1,4 @@
-"""One call that suspends and resumes 30 random phones 100 times under five policies, on one and on all cores."""
+"""One call that suspends and resumes 30 random phones 100 times each under five policies."""
 
 from __future__ import annotations
 
@@ -49,8 +49,9 @@ def main() -> None:
     cores = os.cpu_count() or 1
     count = graphs * (cycles + 2) * len(POLICIES)
     print(
-        f"{count} cycles in {seconds[1]:.2f} s on 1 core, {seconds[0]:.2f} s on {cores} ({progress.calls} reports "
-        f"of progress): {seconds[0] / count * 1e3:.2f} ms a cycle, parallel efficiency "
+        f"{count} cycles in {seconds[1]:.2f} s on 1 core, {seconds[0]:.2f} s on {cores} "
+        f"({progress.calls} reports of progress): {seconds[0] / count * 1e3:.2f} ms a cycle, "
+        f"parallel efficiency "
         f"{seconds[1] / seconds[0] / cores:.2f}"
     )
 

@@ -244,7 +244,8 @@ def torpor_graph(graph: Graph) -> tp.dpm.DeviceGraph:
 
 def torpor_seconds_per_cycle(graph: Graph, policy: str, cpus: int, repeats: int) -> tuple[float, Cycle]:
     """Wall time of a cycle with torpor on one core, and its answer."""
-    scenario = tp.dpm.Scenario.reference(torpor_graph(graph), cpus=cpus, cycles=repeats, direct_complete=False)
+    ours = torpor_graph(graph)
+    scenario = tp.dpm.Scenario.reference(ours, cpus=cpus, cycles=repeats, direct_complete=False)
     text = policy if policy == "sync" else f"{policy}(max_active=1000000, list_mutex=false)"
     start = time.perf_counter()
     runs = scenario.run(text, threads=1)

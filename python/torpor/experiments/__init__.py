@@ -8,7 +8,14 @@ from types import MappingProxyType
 from typing import Any
 
 from torpor._core import ConfigError
-from torpor.experiments import freezer_2013, freezer_thaw_67, idle_2018
+from torpor.experiments import (
+    freezer_2013,
+    freezer_thaw_67,
+    idle_2018,
+    suspend_2009,
+    suspend_2024,
+    suspend_2025,
+)
 from torpor.experiments._share import Progress
 from torpor.experiments.report import Cell, Input, Reproduction
 
@@ -17,7 +24,10 @@ __all__ = ["EXPERIMENTS", "Cell", "Experiment", "Input", "Reproduction", "reprod
 Experiment = Callable[..., Reproduction[Any]]
 
 EXPERIMENTS: Mapping[str, Experiment] = MappingProxyType(
-    {module.NAME: module.reproduce for module in (freezer_2013, freezer_thaw_67, idle_2018)}
+    {
+        module.NAME: module.reproduce
+        for module in (freezer_2013, freezer_thaw_67, idle_2018, suspend_2009, suspend_2024, suspend_2025)
+    }
 )
 """Every experiment by name; each takes the keywords of :func:`reproduce`."""
 

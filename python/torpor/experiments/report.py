@@ -16,9 +16,13 @@ from torpor.tables import TEXT_WIDTH, Column, Table, Value
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Cell", "Input", "Kind", "Reproduction"]
+__all__ = ["Cell", "Input", "Kind", "Mark", "Reproduction"]
 
 Kind = Literal["fitted", "predicted", "reference"]
+
+Mark = Literal["cited", "measured", "fitted", "assumed"]
+
+KINDS: tuple[Kind, ...] = ("predicted", "fitted", "reference")
 
 RunsT = TypeVar("RunsT")
 """Results of the family that an experiment belongs to."""
@@ -42,6 +46,8 @@ class Cell:
         Whether the published value was used in calibration; ``reference`` where there is none.
     band : tuple of float or None
         Least and largest value of ours that counts as reproduced.
+    binding : bool
+        Whether a miss makes the reproduction fail; otherwise it is only told.
 
     Examples
     --------
@@ -59,6 +65,7 @@ class Cell:
     high: float | None
     kind: Kind
     band: tuple[float, float] | None = None
+    binding: bool = True
 
     def __post_init__(self) -> None:
         if (self.published is None) != (self.kind == "reference"):
@@ -110,7 +117,7 @@ class Input:
 
     name: str
     value: str
-    mark: Literal["cited", "measured", "fitted", "assumed"]
+    mark: Mark
     source: str
 
 
@@ -165,8 +172,8 @@ class Reproduction(Generic[RunsT]):
 
     @property
     def all_ok(self) -> bool:
-        """Whether every acceptance band is kept."""
-        return all(cell.ok is not False for cell in self.cells)
+        """Whether every acceptance band is kept that a reproduction has to keep."""
+        return all(cell.ok is not False for cell in self.cells if cell.binding)
 
     def cell(self, row: str, column: str) -> Cell:
         """Find a figure by its place.
@@ -213,12 +220,21 @@ class Reproduction(Generic[RunsT]):
         return f"{self.experiment}: {self.title}"
 
     def _verdict(self) -> str:
-        def kept(kind: Kind) -> str:
-            judged = [cell.ok for cell in self.cells if cell.band is not None and cell.kind == kind]
-            return f"{sum(ok is True for ok in judged)} of {len(judged)} {kind}"
+        def kept(kind: Kind, *, binding: bool = True) -> str:
+            judged = [
+                cell.ok
+                for cell in self.cells
+                if cell.band is not None and cell.kind == kind and cell.binding == binding
+            ]
+            return f"{sum(ok is True for ok in judged)} of {len(judged)} {kind}" if judged else ""
 
+        told = [kept(kind, binding=False) for kind in KINDS]
+        told = [part for part in told if part]
+        required = [part for kind in KINDS if (part := kept(kind))]
         conditions = f"{self.runs} runs, seed {self.seed}, torpor {self.version}"
-        return f"Acceptance bands kept: {kept('predicted')}, {kept('fitted')}; {conditions}"
+        parts = [f"Acceptance bands kept: {', '.join(required) or 'none to keep'}"]
+        parts += [f"not required: {', '.join(told)}"] if told else []
+        return "; ".join([*parts, conditions])
 
     def to_text(self) -> str:
         """Plain text, at least 110 characters wide."""
