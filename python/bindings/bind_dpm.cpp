@@ -236,13 +236,14 @@ void bind_machine(py::module_& module) {
                                })
         .def(py::self == py::self);
     py::class_<sched::FairRules>(module, "FairRules", "How CPUs share what is ready to run.")
-        .def(py::init([](const std::string& queues, const std::string& placement, bool eas, bool pull,
-                         I slice_ns, I wakeup_granularity_ns, I tick_ns, I cluster_exit_ns,
+        .def(py::init([](const std::string& queues, const std::string& placement, bool eas, bool wake_affine,
+                         bool pull, I slice_ns, I wakeup_granularity_ns, I tick_ns, I cluster_exit_ns,
                          double shared_cpus) {
                  sched::FairRules rules;
                  rules.queues = parse_name<sched::Queues>(queues, kQueues, "queues");
                  rules.placement = parse_name<sched::FairPlacement>(placement, kPlacements, "placement");
                  rules.eas = eas;
+                 rules.wake_affine = wake_affine;
                  rules.pull = pull;
                  rules.slice_ns = slice_ns;
                  rules.wakeup_granularity_ns = wakeup_granularity_ns;
@@ -251,8 +252,8 @@ void bind_machine(py::module_& module) {
                  rules.shared_cpus = shared_cpus;
                  return rules;
              }),
-             py::kw_only(), py::arg("queues"), py::arg("placement"), py::arg("eas"), py::arg("pull"),
-             py::arg("slice_ns"), py::arg("wakeup_granularity_ns"), py::arg("tick_ns"),
+             py::kw_only(), py::arg("queues"), py::arg("placement"), py::arg("eas"), py::arg("wake_affine"),
+             py::arg("pull"), py::arg("slice_ns"), py::arg("wakeup_granularity_ns"), py::arg("tick_ns"),
              py::arg("cluster_exit_ns"), py::arg("shared_cpus"))
         .def(py::self == py::self);
     py::class_<sched::FairCosts>(module, "FairCosts", "CPU time of scheduling, reference-CPU nanoseconds.")
@@ -281,10 +282,10 @@ using Points = std::vector<std::vector<std::array<double, 2>>>;
 Held make_scenario(std::variant<const DpmGraph*, const Generator*> devices, std::vector<sched::FairCpu> cpus,
                    const Points& domains, const sched::FairRules& rules, const sched::FairCosts& sched_costs,
                    const std::array<Costs, kPhases>& costs, int main_suspend_cpu, double main_suspend_util,
-                   int main_resume_cpu, double main_resume_util, bool main_gives_way, bool worker_per_item,
-                   I initial_workers, const std::string& async_kind, double async_share, bool barrier_wakes,
-                   bool direct_complete, I eas_switch_ns, double jitter, I tick_ns,
-                   std::optional<I> since_tick_ns, I warmup_cycles, I cycles,
+                   int main_resume_cpu, double main_resume_util, bool main_gives_way, bool main_pinned,
+                   bool worker_per_item, I initial_workers, const std::string& async_kind, double async_share,
+                   bool barrier_wakes, bool checks_all, bool direct_complete, I eas_switch_ns, double jitter,
+                   I tick_ns, std::optional<I> since_tick_ns, I warmup_cycles, I cycles,
                    const std::vector<TwoScales>& scales, std::optional<TwoScales> every_scale,
                    const std::vector<std::array<double, 3>>& power) {
     Held held;
@@ -297,7 +298,8 @@ Held make_scenario(std::variant<const DpmGraph*, const Generator*> devices, std:
     scenario.rules = rules;
     scenario.sched_costs = sched_costs;
     scenario.costs = costs;
-    scenario.main = {main_suspend_cpu, main_suspend_util, main_resume_cpu, main_resume_util, main_gives_way};
+    scenario.main = {main_suspend_cpu, main_suspend_util, main_resume_cpu,
+                     main_resume_util, main_gives_way,    main_pinned};
     scenario.workers = {worker_per_item, initial_workers};
     if (const auto* generator = std::get_if<const Generator*>(&devices)) {
         scenario.devices = **generator;
@@ -306,6 +308,7 @@ Held make_scenario(std::variant<const DpmGraph*, const Generator*> devices, std:
     }
     scenario.async = {parse_name<AsyncDevices::Kind>(async_kind, kAsyncKinds, "async_devices"), async_share};
     scenario.barrier_wakes = barrier_wakes;
+    scenario.checks_all = checks_all;
     scenario.direct_complete = direct_complete;
     scenario.eas_switch_ns = eas_switch_ns;
     scenario.jitter = jitter;
@@ -343,11 +346,12 @@ void bind_dpm(py::module_& module) {
         .def(py::init(&make_scenario), py::kw_only(), py::arg("devices"), py::arg("cpus"), py::arg("domains"),
              py::arg("rules"), py::arg("sched_costs"), py::arg("costs"), py::arg("main_suspend_cpu"),
              py::arg("main_suspend_util"), py::arg("main_resume_cpu"), py::arg("main_resume_util"),
-             py::arg("main_gives_way"), py::arg("worker_per_item"), py::arg("initial_workers"),
-             py::arg("async_kind"), py::arg("async_share"), py::arg("barrier_wakes"),
-             py::arg("direct_complete"), py::arg("eas_switch_ns"), py::arg("jitter"), py::arg("tick_ns"),
-             py::arg("since_tick_ns"), py::arg("warmup_cycles"), py::arg("cycles"), py::arg("scales"),
-             py::arg("every_scale"), py::arg("power"));
+             py::arg("main_gives_way"), py::arg("main_pinned"), py::arg("worker_per_item"),
+             py::arg("initial_workers"), py::arg("async_kind"), py::arg("async_share"),
+             py::arg("barrier_wakes"), py::arg("checks_all"), py::arg("direct_complete"),
+             py::arg("eas_switch_ns"), py::arg("jitter"), py::arg("tick_ns"), py::arg("since_tick_ns"),
+             py::arg("warmup_cycles"), py::arg("cycles"), py::arg("scales"), py::arg("every_scale"),
+             py::arg("power"));
     module.def("run_dpm", &run_scenario, py::arg("scenario"), py::arg("policy"), py::kw_only(),
                py::arg("runs"), py::arg("first"), py::arg("seed"), py::arg("threads"),
                py::arg("progress") = py::none());

@@ -12,7 +12,7 @@ import pytest
 
 import torpor as tp
 from torpor.dpm import PHASES, Device, DeviceGraph, Generator, Link, Scenario, Segment
-from torpor.dpm.critical_path import REASONS, critical_path, slack
+from torpor.dpm._critical_path import REASONS, critical_path, slack
 
 
 def ran(name: str, ms: float, parent: str | None = None, **flags: Any) -> Device:

@@ -399,3 +399,41 @@ def test_a_generator_refuses_with_key_value_and_limit(values: dict[str, Any], me
 
 def test_a_draw_refuses_a_negative_seed() -> None:
     assert refused(lambda: Generator().draw(-1)) == "seed=-1 is outside 0..18446744073709551615"
+
+
+def shape_of(graph: DeviceGraph) -> dict[str, int]:
+    """Figures of a graph, parents and links counted together."""
+    above: dict[str, list[str]] = {
+        device.name: [device.parent] if device.parent else [] for device in graph.devices
+    }
+    for link in graph.links:
+        above[link.consumer].append(link.supplier)
+    depth: dict[str, int] = {}
+    dependants = dict.fromkeys(above, 0)
+    for name in graph.order:
+        depth[name] = 1 + max((depth[other] for other in above[name]), default=0)
+        for other in above[name]:
+            dependants[other] += 1
+    levels = list(depth.values())
+    return {
+        "depth": max(levels),
+        "leaves": sum(count == 0 for count in dependants.values()),
+        "widest level": max(levels.count(level) for level in set(levels)),
+        "dependants of one": max(dependants.values()),
+        "links": len(graph.links),
+    }
+
+
+def test_a_graph_like_a_device_tree_has_the_shape_of_real_ones() -> None:
+    # 10th and 90th percentile over the arm64 boards of Debian's kernel 6.12.
+    real = {
+        "depth": (5, 10),
+        "leaves": (32, 105),
+        "widest level": (15, 49),
+        "dependants of one": (20, 85),
+        "links": (30, 241),
+    }
+    generator = Generator.like_device_tree()
+    shapes = [shape_of(generator.draw(seed=1, replicate=number)) for number in range(40)]
+    for figure, (low, high) in real.items():
+        assert low <= sorted(shape[figure] for shape in shapes)[20] <= high, figure

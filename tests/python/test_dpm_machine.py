@@ -113,7 +113,7 @@ class TestPixel6Like:
         assert hardware == {f"clusters[{c}].idle_states[0].wake_latency_us" for c in range(3)}
 
     def test_says_that_it_is_an_existence_result(self) -> None:
-        assert "existence result, 6 fitted numbers for 8 values" in self.board.description
+        assert "existence result, 6 fitted numbers and 2 factors" in self.board.description
 
     def test_says_which_values_were_fitted(self) -> None:
         fitted = {key for key, (_, found) in self.board.provenances.items() if found.kind == "fitted"}

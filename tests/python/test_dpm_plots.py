@@ -14,7 +14,7 @@ import pytest
 
 import torpor as tp
 from torpor.dpm import Device, DeviceGraph, Generator, Scenario, Segment, run_policies
-from torpor.dpm.critical_path import critical_path
+from torpor.dpm._critical_path import critical_path
 from torpor.dpm.plots import plot_cpus, plot_phase, plot_phases, plot_totals
 from torpor.plot import new_figure, save_figure
 

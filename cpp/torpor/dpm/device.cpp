@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
+
 #include "torpor/dpm/play.hpp"
 
 // Handling one device, by a worker or the main thread: wait for what comes before it, run its callback, tell
@@ -7,11 +9,12 @@ namespace torpor::dpm {
 
 /// Whether all that a device waits for is done; the check stops at the first that is not (K7).
 bool Model::Play::is_ready(std::int32_t device, std::int64_t& cost_ns) const {
-    for (const std::int32_t other : awaited(device)) {
-        cost_ns += costs_->check_ns;
-        if (!has(other, kDone)) return false;
-    }
-    return true;
+    const auto others = awaited(device);
+    const auto first =
+        std::find_if(others.begin(), others.end(), [this](std::int32_t other) { return !has(other, kDone); });
+    const auto looked_at = scenario_.checks_all || first == others.end() ? others.end() : first + 1;
+    cost_ns += costs_->check_ns * (looked_at - others.begin());
+    return first == others.end();
 }
 
 /// Those that wait for a device; v6.16 looks at children or the parent only.

@@ -16,7 +16,9 @@ Model::Play::Play(const Scenario& scenario, const Policy& policy)
 Result Model::Play::run(StreamKey key, const std::stop_token& stop, engine::TimelineSink* sink) {
     begin_replicate(key);
     const std::int64_t all = scenario_.warmup_cycles + scenario_.cycles;
+    const engine::StopCheck check{stop};
     for (std::int64_t cycle = 0; cycle < all; ++cycle) {
+        check.check();  // short cycles have too few events to look there
         keeps_ = cycle == scenario_.warmup_cycles;
         sink_ = keeps_ ? sink : nullptr;
         run_cycle(cycle, stop);
@@ -65,6 +67,7 @@ void Model::Play::start_over() {
     programs_.reserve(graph_->names.size() + static_cast<std::size_t>(scenario_.workers.initial) + 4);
     add_program();
     scheduler_.add(scenario_.main.suspend_cpu);
+    if (scenario_.main.pinned) scheduler_.pin(kMain);
     if (scenario_.workers.per_item) return;
     for (std::int64_t i = 0; i < scenario_.workers.initial; ++i) {
         const auto cpu = static_cast<int>(i % scheduler_.cpu_count());

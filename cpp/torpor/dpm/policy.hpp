@@ -40,9 +40,11 @@ struct Policy {
     bool operator==(const Policy&) const = default;
 };
 
-/// Limit of active items: max(512, 4 CPUs) for the shared unbound workqueue up to v6.8 (old and old_inline);
-/// 256 for the async workqueue from v6.9 on (breadth_first, written on v6.12); 1024 from v6.13 on (up_6_16,
-/// up_6_17); none for the bound.
+/// Limit of active items where a policy gives none: max(512, 4 CPUs) for the shared unbound workqueue up to
+/// v6.8 (old and old_inline); 256 for the async workqueue from v6.9 on (breadth_first, written on v6.12);
+/// 1024 from v6.13 on (up_6_16, up_6_17); none for the bound. The old order on v6.9 to v6.12 needs
+/// max_active=256, on v6.13 to v6.15 1024. That v6.6 and later may move a wakeup inside a group of CPUs that
+/// share a cache is not modelled.
 std::int64_t max_active_of(const Policy& policy, int cpus);
 
 /// Canonical form, parameters where they differ from the default: "old()",

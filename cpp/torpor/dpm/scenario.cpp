@@ -17,9 +17,32 @@ void require_between(const std::string& key, double value, double low, double hi
                       "must be " + std::to_string(low) + ".." + std::to_string(high)};
 }
 
-void validate(const Costs& costs, const std::string& key) {
+double slowest_rate(const Scenario& scenario) {
+    double slowest = scenario.machine.cpus.front().rate;
+    for (const sched::FairCpu& cpu : scenario.machine.cpus) slowest = std::min(slowest, cpu.rate);
+    return slowest;
+}
+
+/// What takes kMaxCostNs on the slowest CPU when all are busy.
+std::int64_t most_expensive(const Scenario& scenario) {
+    double speed = std::min(slowest_rate(scenario), 1.0);
+    if (scenario.rules.shared_cpus > 0.0) {
+        speed *=
+            std::min(scenario.rules.shared_cpus / static_cast<double>(scenario.machine.cpus.size()), 1.0);
+    }
+    return std::llround(static_cast<double>(kMaxCostNs) * speed);
+}
+
+void require_cost(const std::string& key, std::int64_t value, std::int64_t most) {
+    if (value >= 0 && value <= most) return;
+    throw ConfigError{key, std::to_string(value),
+                      "must be 0.." + std::to_string(most) + ", which takes " +
+                          std::to_string(kMaxCostNs / 1'000'000'000) + " s on the slowest CPU"};
+}
+
+void validate(const Costs& costs, const std::string& key, std::int64_t most) {
     const auto require = [&](const char* name, std::int64_t value) {
-        require_range(key + "." + name, value, 0, kMaxSegmentNs);
+        require_cost(key + "." + name, value, most);
     };
     require("queue_ns", costs.queue_ns);
     require("dispatch_ns", costs.dispatch_ns);
@@ -30,16 +53,14 @@ void validate(const Costs& costs, const std::string& key) {
     require("callback_ns", costs.callback_ns);
     require("tail_ns", costs.tail_ns);
     require("create_ns", costs.create_ns);
-    require("create_latency_ns", costs.create_latency_ns);
+    require_range(key + ".create_latency_ns", costs.create_latency_ns, 0, kMaxCostNs);
 }
 
 /// Entities that take turns would get nowhere if a slice went by with switching.
 void validate_slice(const Scenario& scenario) {
-    double slowest = scenario.machine.cpus.front().rate;
-    for (const sched::FairCpu& cpu : scenario.machine.cpus) slowest = std::min(slowest, cpu.rate);
     const sched::FairCosts& costs = scenario.sched_costs;
     const auto switching_ns = static_cast<std::int64_t>(
-        std::ceil(static_cast<double>(costs.switch_ns + costs.migration_ns) / slowest));
+        std::ceil(static_cast<double>(costs.switch_ns + costs.migration_ns) / slowest_rate(scenario)));
     if (scenario.rules.slice_ns == 0 || scenario.rules.slice_ns > switching_ns) return;
     throw ConfigError{"rules.slice_ns", std::to_string(scenario.rules.slice_ns),
                       "must be 0, or longer than a switch and a migration take on the slowest CPU (" +
@@ -50,8 +71,9 @@ void validate_slice(const Scenario& scenario) {
 
 void validate(const Scenario& scenario) {
     sched::validate(scenario.machine, scenario.rules);
-    const auto cost = [](const char* name, std::int64_t value) {
-        require_range(std::string{"costs."} + name, value, 0, kMaxSegmentNs);
+    const std::int64_t most = most_expensive(scenario);
+    const auto cost = [&](const char* name, std::int64_t value) {
+        require_cost(std::string{"costs."} + name, value, most);
     };
     cost("switch_ns", scenario.sched_costs.switch_ns);
     cost("wake_ns", scenario.sched_costs.wake_ns);
@@ -59,7 +81,7 @@ void validate(const Scenario& scenario) {
     cost("migration_ns", scenario.sched_costs.migration_ns);
     validate_slice(scenario);
     for (std::size_t phase = 0; phase < kPhases; ++phase)
-        validate(scenario.costs[phase], "costs[" + std::string{kPhaseNames[phase]} + "]");
+        validate(scenario.costs[phase], "costs[" + std::string{kPhaseNames[phase]} + "]", most);
     const auto last_cpu = static_cast<std::int64_t>(scenario.machine.cpus.size()) - 1;
     require_range("main.suspend_cpu", scenario.main.suspend_cpu, 0, last_cpu);
     require_range("main.resume_cpu", scenario.main.resume_cpu, 0, last_cpu);
@@ -68,7 +90,7 @@ void validate(const Scenario& scenario) {
     require_range("workers.initial", scenario.workers.initial, scenario.workers.per_item ? 0 : 1, 100'000);
     require_between("async_share", scenario.async.share, 0.0, 1.0);
     require_between("jitter", scenario.jitter, 0.0, 10.0);
-    require_range("eas_switch_ns", scenario.eas_switch_ns, 0, kMaxSegmentNs);
+    require_range("eas_switch_ns", scenario.eas_switch_ns, 0, kMaxCostNs);
     require_range("tick_ns", scenario.tick_ns, 1, kMaxSegmentNs);
     if (scenario.since_tick_ns)
         require_range("since_tick_ns", *scenario.since_tick_ns, 0, scenario.tick_ns - 1);

@@ -15,6 +15,10 @@
 
 namespace torpor::dpm {
 
+/// Longest cost on the slowest CPU. A million devices with ten costs each stay far below the longest time
+/// that the engine reckons with.
+inline constexpr std::int64_t kMaxCostNs = 100'000'000'000;
+
 /// CPU time of the device core and its workers, in reference-CPU ns (divided by the rate of the CPU).
 struct Costs {
     std::int64_t queue_ns{0};           // queue one work item
@@ -39,6 +43,8 @@ struct MainThread {
     double resume_utilisation{0.0};
     /// Leaves its CPU to ready workers when none is free.
     bool gives_way{false};
+    /// Stays on these CPUs instead of being placed like any other thread (K2).
+    bool pinned{false};
 
     bool operator==(const MainThread&) const = default;
 };
@@ -93,6 +99,9 @@ struct Scenario {
     /// Every finished async item wakes the main thread while it waits in the barrier (K1); otherwise only
     /// the last.
     bool barrier_wakes{true};
+    /// The check whether a device is ready costs all that it depends on, instead of ending with the first
+    /// that is not done (K7).
+    bool checks_all{false};
     /// Devices without callbacks are left alone when runtime power management allows it.
     bool direct_complete{true};
     /// Switching EAS off takes the main thread this long, inside the phase that it precedes.

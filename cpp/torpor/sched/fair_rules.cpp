@@ -13,14 +13,18 @@ namespace torpor::sched {
 namespace {
 
 constexpr std::int64_t kLongestNs = 1'000'000'000'000'000;
+// Of an idle CPU, paid at each wakeup.
+constexpr std::int64_t kLongestExitNs = 100'000'000'000;
+// Speeds are whole numbers of 1/65536.
+constexpr double kLeastShare = 0.001;
 
 void require(bool met, const std::string& key, const std::string& value, const std::string& limit) {
     if (!met) throw ConfigError{key, value, limit};
 }
 
-void require_time(const std::string& key, std::int64_t value_ns) {
-    require(value_ns >= 0 && value_ns <= kLongestNs, key, std::to_string(value_ns),
-            "must be 0.." + std::to_string(kLongestNs));
+void require_time(const std::string& key, std::int64_t value_ns, std::int64_t most_ns = kLongestNs) {
+    require(value_ns >= 0 && value_ns <= most_ns, key, std::to_string(value_ns),
+            "must be 0.." + std::to_string(most_ns));
 }
 
 void validate(const FairCpu& cpu, const std::string& key) {
@@ -34,7 +38,7 @@ void validate(const FairCpu& cpu, const std::string& key) {
             std::to_string(cpu.cluster), "must be 0.." + std::to_string(kMaxCpus - 1));
     std::int64_t before_ns = -1;
     for (const IdleExit& exit : cpu.idle_exits) {
-        require_time(key + ".idle_exits.exit_ns", exit.exit_ns);
+        require_time(key + ".idle_exits.exit_ns", exit.exit_ns, kLongestExitNs);
         require_time(key + ".idle_exits.after_ns", exit.after_ns);
         require(exit.after_ns > before_ns, key + ".idle_exits.after_ns", std::to_string(exit.after_ns),
                 "must ascend");
@@ -74,9 +78,13 @@ void validate(const FairMachine& machine, const FairRules& rules) {
     require_time("rules.slice_ns", rules.slice_ns);
     require_time("rules.wakeup_granularity_ns", rules.wakeup_granularity_ns);
     require_time("rules.tick_ns", rules.tick_ns);
-    require_time("rules.cluster_exit_ns", rules.cluster_exit_ns);
+    require_time("rules.cluster_exit_ns", rules.cluster_exit_ns, kLongestExitNs);
     require(rules.shared_cpus == 0.0 || (rules.shared_cpus >= 0.01 && rules.shared_cpus <= 8192.0),
             "rules.shared_cpus", std::to_string(rules.shared_cpus), "must be 0, or 0.01..8192");
+    const auto cpus = static_cast<double>(machine.cpus.size());
+    require(rules.shared_cpus == 0.0 || rules.shared_cpus >= cpus * kLeastShare, "rules.shared_cpus",
+            std::to_string(rules.shared_cpus),
+            "must be 0, or at least a thousandth of the " + std::to_string(machine.cpus.size()) + " CPUs");
 }
 
 }  // namespace torpor::sched

@@ -47,6 +47,8 @@ struct FairRules {
     FairPlacement placement{FairPlacement::spread};
     /// Energy-aware wake-up placement, and no balancing, while no CPU is overutilised.
     bool eas{false};
+    /// The target of `spread` may be the waker's CPU; otherwise it is always the previous one (K9).
+    bool wake_affine{true};
     /// A CPU about to go idle takes the head of the longest queue, unless EAS forbids it.
     bool pull{true};
     /// What ran less than this ago is not pulled.

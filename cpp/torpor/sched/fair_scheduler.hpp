@@ -12,6 +12,7 @@
 #include "torpor/engine/event_queue.hpp"
 #include "torpor/sched/energy_aware.hpp"
 #include "torpor/sched/fair_rules.hpp"
+#include "torpor/sched/fair_state.hpp"
 #include "torpor/sched/load_signal.hpp"
 #include "torpor/sched/piece_ends.hpp"
 #include "torpor/sched/run_queues.hpp"
@@ -72,7 +73,7 @@ class FairScheduler {
           events_{events},
           machine_{machine},
           clusters_{clusters_of(machine)},
-          energy_{clusters_, machine.domains},
+          energy_{capacities_of(machine), clusters_, machine.domains},
           ends_{machine.cpus.size(), rules.shared_cpus},
           cpus_(machine.cpus.size()) {
         for (std::size_t i = 0; i < cpus_.size(); ++i) {
@@ -84,10 +85,10 @@ class FairScheduler {
     /// Everything idle at the client's time, warm and unused.
     void reset() {
         entities_.clear();
-        for (CpuState& cpu : cpus_) {
+        for (FairCpuState& cpu : cpus_) {
             const double target = cpu.target;
             const double ns_per_scaled = cpu.ns_per_scaled;
-            cpu = CpuState{};
+            cpu = FairCpuState{};
             cpu.target = target;
             cpu.ns_per_scaled = ns_per_scaled;
             cpu.idle_since_ns = client_.now_ns();
@@ -99,7 +100,7 @@ class FairScheduler {
         eas_ = rules_.eas;
         overutilised_ = false;
         next_tick_ns_ = kUnbounded;
-        load_clock_.begin(client_.now_ns());
+        loads_.begin(client_.now_ns());
         acting_ = kNoCpu;
         counts_ = {};
     }
@@ -107,7 +108,7 @@ class FairScheduler {
     /// A new entity, blocked, that has run on `cpu` before.
     Entity add(int cpu) {
         const auto entity = static_cast<Entity>(entities_.size());
-        entities_.push_back(EntityState{});
+        entities_.push_back(FairEntity{});
         queues_.add_entity();
         entities_.back().cpu = cpu;
         return entity;
@@ -123,7 +124,7 @@ class FairScheduler {
         const Entity entity = add(best);
         if (!is_global()) {
             const double left = capacity_of(best) - utilisation_of_cpu(best);
-            entities_[slot(entity)].load = std::max(left / 2.0, 0.0) / load_factor();
+            entities_[slot(entity)].load = std::max(left / 2.0, 0.0) / loads_.factor(client_.now_ns());
         }
         return entity;
     }
@@ -133,11 +134,11 @@ class FairScheduler {
     /// own. Nothing may be running or ready.
     void begin_window(Entity entity, int cpu, double utilisation, bool cold) {
         const std::int64_t now_ns = client_.now_ns();
-        load_clock_.begin(now_ns);
+        loads_.begin(now_ns);
         ends_.reset(now_ns);
-        for (EntityState& each : entities_) each.load = 0.0;
+        for (FairEntity& each : entities_) each.load = 0.0;
         for (int i = 0; i < cpu_count(); ++i) {
-            CpuState& state = cpus_[at(i)];
+            FairCpuState& state = cpus_[at(i)];
             state.load = i == cpu ? utilisation : 0.0;
             state.idle_since_ns = cold && i != cpu ? now_ns - kForEverNs : now_ns;
         }
@@ -146,6 +147,9 @@ class FairScheduler {
         overutilised_ = false;
         next_tick_ns_ = kUnbounded;
     }
+
+    /// An entity never leaves the CPU where its window begins.
+    void pin(Entity entity) { entities_[slot(entity)].pinned = true; }
 
     /// A blocked entity is running already, on its CPU, which is idle otherwise.
     void start(Entity entity) { occupy(entities_[slot(entity)].cpu, entity, false); }
@@ -162,6 +166,7 @@ class FairScheduler {
     /// Handles what is next if it is one of the scheduler's own; false when it is an event of the model. The
     /// client's clock must stand at next_ns().
     bool handle_own(std::int64_t now_ns) {
+        if (loads_.is_stale(now_ns)) loads_.renew(now_ns, cpus_, entities_);
         if (next_tick_ns_ <= now_ns && !is_all_idle()) {
             tick(now_ns);
             settle();
@@ -187,18 +192,15 @@ class FairScheduler {
     int cpu_of(Entity entity) const { return entities_[slot(entity)].cpu; }
     /// Utilisation now.
     double utilisation(Entity entity) {
-        const EntityState& state = entities_[slot(entity)];
-        const double load = state.load * load_factor();
-        const CpuState& cpu = cpus_[at(state.cpu)];
-        const bool runs = state.state == State::running && client_.now_ns() >= cpu.since_ns;
-        return std::max(runs ? load + cpu.target : load, 0.0);
+        const FairEntity& state = entities_[slot(entity)];
+        return loads_.of(state, cpus_[at(state.cpu)], client_.now_ns());
     }
-    double utilisation_of_cpu(int cpu) { return utilisation_of_cpu(cpu, load_factor()); }
+    double utilisation_of_cpu(int cpu) { return loads_.of(cpus_[at(cpu)], client_.now_ns()); }
     std::size_t entities() const { return entities_.size(); }
 
     /// Busy time of a CPU up to now.
     std::int64_t busy_ns(int cpu) const {
-        const CpuState& state = cpus_[at(cpu)];
+        const FairCpuState& state = cpus_[at(cpu)];
         const bool running = state.current != kNobody;
         return state.busy_ns + (running ? std::max<std::int64_t>(client_.now_ns() - state.since_ns, 0) : 0);
     }
@@ -206,7 +208,7 @@ class FairScheduler {
     /// An entity becomes ready. What runs or is ready already goes on as it is; one that is just paying for
     /// what it did before it waits does not wait.
     void wake(Entity entity) {
-        EntityState& woken = entities_[slot(entity)];
+        FairEntity& woken = entities_[slot(entity)];
         if (woken.state == State::running) {
             if (cpus_[at(woken.cpu)].paying) woken.woken = true;
             return;
@@ -219,7 +221,7 @@ class FairScheduler {
         const int cpu = is_global() ? idle_cpu_of_all() : place(entity);
         const bool idle = cpu != kNoCpu && is_idle(cpu);
         if (acting_ != kNoCpu) {
-            EntityState& waker = entities_[slot(cpus_[at(acting_)].current)];
+            FairEntity& waker = entities_[slot(cpus_[at(acting_)].current)];
             waker.owed_ns += costs_.wake_ns + (idle && cpu != acting_ ? costs_.idle_ipi_ns : 0);
         }
         if (!is_global() && cpu != woken.cpu) move(entity, cpu);
@@ -234,38 +236,8 @@ class FairScheduler {
     }
 
   private:
-    enum class State : std::uint8_t { blocked, ready, running };
+    using State = FairEntity::State;
 
-    struct alignas(64) EntityState {
-        double load{0.0};  // on the load clock
-        int cpu{0};        // on which it runs or ran last
-        std::int64_t owed_ns{0};
-        std::int64_t left_scaled_ns{0};
-        std::int64_t left_fixed_ns{0};
-        std::int64_t ran_until_ns{-kForEverNs};
-        State state{State::blocked};
-        bool woken{false};
-        bool paying{false};  // was preempted while it paid
-        bool migrated{false};
-    };
-    struct CpuState {
-        Entity current{kNobody};
-        Entity last{kNobody};
-        bool paying{false};
-        bool leaves{false};             // to whoever is ready, as soon as its step is over
-        std::int64_t since_ns{0};       // start of the current run, after the idle exit
-        std::int64_t piece_from_ns{0};  // start of the current piece
-        std::int64_t scaled_ns{0};      // of the current piece
-        std::int64_t fixed_ns{0};
-        std::int64_t length_ns{0};
-        std::int64_t idle_since_ns{0};
-        std::int64_t busy_ns{0};
-        double load{0.0};         // on the load clock
-        double load_before{0.0};  // that counts while it leaves idle
-        double target{0.0};       // that it approaches while it runs
-        double approaches{0.0};   // the same while it runs, else 0
-        double ns_per_scaled{1.0};
-    };
     static constexpr std::int64_t kForEverNs = 3'600'000'000'000;
 
     static std::size_t at(int cpu) { return static_cast<std::size_t>(cpu); }
@@ -278,6 +250,11 @@ class FairScheduler {
     std::int64_t runnable(int cpu) const { return queues_.size(queue_of(cpu)) + (is_idle(cpu) ? 0 : 1); }
     double capacity_of(int cpu) const { return machine_.cpus[at(cpu)].capacity; }
 
+    static std::vector<double> capacities_of(const FairMachine& machine) {
+        std::vector<double> capacities;
+        for (const FairCpu& cpu : machine.cpus) capacities.push_back(cpu.capacity);
+        return capacities;
+    }
     static std::vector<std::vector<int>> clusters_of(const FairMachine& machine) {
         std::vector<std::vector<int>> clusters;
         for (std::size_t i = 0; i < machine.cpus.size(); ++i) {
@@ -288,45 +265,22 @@ class FairScheduler {
         return clusters;
     }
 
-    // Utilisation.
-    double load_factor() {
-        const std::int64_t now_ns = client_.now_ns();
-        if (load_clock_.is_stale(now_ns)) {
-            const double factor = load_clock_.factor(now_ns);
-            for (EntityState& each : entities_) each.load *= factor;
-            for (CpuState& each : cpus_) {
-                each.load *= factor;
-                each.load_before *= factor;
-            }
-            load_clock_.begin(now_ns);
-        }
-        return load_clock_.factor(now_ns);
-    }
-    double utilisation_of_cpu(int cpu, double factor) const {
-        const CpuState& state = cpus_[at(cpu)];
-        if (client_.now_ns() < state.since_ns) return std::max(state.load_before * factor, 0.0);
-        return std::max(state.load * factor + state.approaches, 0.0);
-    }
-    /// A run begins (`way` -1) or ends (1) at a time that may lie a little ahead.
-    void turn_load(CpuState& cpu, EntityState& entity, std::int64_t at_ns, double way) {
-        load_factor();
-        const double change = way * cpu.target / load_clock_.ahead(at_ns);
-        cpu.load += change;
-        entity.load += change;
-    }
     bool is_overutilised(int cpu) { return !fits(utilisation_of_cpu(cpu), capacity_of(cpu)); }
     void note_overutilised(int cpu) {
         if (eas_ && !overutilised_) overutilised_ = is_overutilised(cpu);
     }
 
     void move(Entity entity, int cpu) {
-        EntityState& state = entities_[slot(entity)];
+        FairEntity& state = entities_[slot(entity)];
         state.cpu = cpu;
         state.migrated = true;
         ++counts_.migrations;
     }
 
     // Placement.
+    bool is_pinned(Entity entity) const {
+        return rules_.placement == FairPlacement::pinned || entities_[slot(entity)].pinned;
+    }
     int idle_cpu_of_all() const {
         if (idle_ == 0) return kNoCpu;
         int best = kNoCpu;
@@ -340,13 +294,10 @@ class FairScheduler {
 
     int place(Entity entity) {
         const int previous = entities_[slot(entity)].cpu;
-        if (rules_.placement == FairPlacement::pinned) return previous;
+        if (is_pinned(entity)) return previous;
         const double load = utilisation(entity);
         if (is_eas_active()) {
-            return energy_.cheapest(
-                previous, load,
-                [this, factor = load_factor()](int cpu) { return utilisation_of_cpu(cpu, factor); },
-                [this](int cpu) { return capacity_of(cpu); });
+            return energy_.cheapest(previous, load, [this](int cpu) { return utilisation_of_cpu(cpu); });
         }
         const int target = spread_target(previous);
         if (idle_ == 0) return target;
@@ -359,7 +310,7 @@ class FairScheduler {
         return largest_idle();
     }
     int spread_target(int previous) const {
-        if (is_idle(previous) || acting_ == kNoCpu) return previous;
+        if (is_idle(previous) || acting_ == kNoCpu || !rules_.wake_affine) return previous;
         return runnable(acting_) < runnable(previous) ? acting_ : previous;
     }
     int largest_idle() const {
@@ -393,7 +344,8 @@ class FairScheduler {
             return rules_.by_priority ? take_highest() : queues_.take_after(queue_of(cpu), kNobody);
         if (is_global() || !rules_.pull || is_eas_active()) return kNobody;
         const Entity pulled = queues_.take_first(queues_.longest(), [this](Entity each) {
-            return client_.now_ns() - entities_[slot(each)].ran_until_ns >= rules_.cache_hot_ns;
+            return !entities_[slot(each)].pinned &&
+                   client_.now_ns() - entities_[slot(each)].ran_until_ns >= rules_.cache_hot_ns;
         });
         if (pulled != kNobody) move(pulled, cpu);
         return pulled;
@@ -401,7 +353,7 @@ class FairScheduler {
 
     // Running.
     std::int64_t exit_ns(int cpu) const {
-        const CpuState& state = cpus_[at(cpu)];
+        const FairCpuState& state = cpus_[at(cpu)];
         const FairCpu& spec = machine_.cpus[at(cpu)];
         const std::int64_t idle_ns = client_.now_ns() - state.idle_since_ns;
         std::int64_t latency_ns = 0;
@@ -420,8 +372,8 @@ class FairScheduler {
     }
 
     void occupy(int cpu, Entity entity, bool from_idle) {
-        CpuState& state = cpus_[at(cpu)];
-        EntityState& chosen = entities_[slot(entity)];
+        FairCpuState& state = cpus_[at(cpu)];
+        FairEntity& chosen = entities_[slot(entity)];
         const std::int64_t now_ns = client_.now_ns();
         const std::int64_t latency_ns = from_idle ? exit_ns(cpu) : 0;
         if (state.last != entity) {
@@ -443,9 +395,7 @@ class FairScheduler {
         chosen.paying = false;
         state.since_ns = now_ns + latency_ns;
         if (!is_global()) {
-            state.load_before = state.load;
-            state.approaches = state.target;
-            turn_load(state, chosen, state.since_ns, -1.0);
+            loads_.begin_run(state, chosen, now_ns);
         }
         --idle_;
         ends_.set_busy(now_ns, cpu_count() - idle_);
@@ -460,17 +410,16 @@ class FairScheduler {
 
     /// Its current entity leaves a CPU, which has nobody then.
     Entity put_off(int cpu, State state) {
-        CpuState& from = cpus_[at(cpu)];
+        FairCpuState& from = cpus_[at(cpu)];
         const Entity entity = from.current;
-        EntityState& left = entities_[slot(entity)];
+        FairEntity& left = entities_[slot(entity)];
         const std::int64_t now_ns = client_.now_ns();
-        if (!is_global()) turn_load(from, left, std::max(now_ns, from.since_ns), 1.0);
+        if (!is_global()) loads_.end_run(from, left, now_ns);
         const std::int64_t ran_ns = std::max<std::int64_t>(now_ns - from.since_ns, 0);
         from.busy_ns += ran_ns;
         left.ran_until_ns = now_ns;
         left.state = state;
         from.current = kNobody;
-        from.approaches = 0.0;
         from.since_ns = now_ns;
         from.paying = false;
         from.leaves = false;
@@ -485,7 +434,7 @@ class FairScheduler {
     void take_next(int cpu) {
         const Entity entity = take_for(cpu);
         if (entity == kNobody) {
-            CpuState& state = cpus_[at(cpu)];
+            FairCpuState& state = cpus_[at(cpu)];
             state.last = kNobody;
             state.idle_since_ns = client_.now_ns();
             ++counts_.switches;
@@ -498,10 +447,10 @@ class FairScheduler {
     void begin(int cpu) {
         const int before = std::exchange(acting_, cpu);
         for (;;) {
-            CpuState& state = cpus_[at(cpu)];
+            FairCpuState& state = cpus_[at(cpu)];
             const Entity entity = state.current;
             Work work = next_work(cpu, entity);
-            EntityState& who = entities_[slot(entity)];
+            FairEntity& who = entities_[slot(entity)];
             if (work.waits) {
                 if (who.owed_ns == 0) {
                     put_off(cpu, State::blocked);
@@ -538,7 +487,7 @@ class FairScheduler {
 
     /// What is left of an interrupted piece, or the next step of the program.
     Work next_work(int cpu, Entity entity) {
-        EntityState& who = entities_[slot(entity)];
+        FairEntity& who = entities_[slot(entity)];
         if (who.left_scaled_ns != 0 || who.left_fixed_ns != 0) {
             const Work rest{who.left_scaled_ns, who.left_fixed_ns, false};
             who.left_scaled_ns = 0;
@@ -559,10 +508,10 @@ class FairScheduler {
 
     /// False when the entity has left the CPU.
     bool end_of_payment(int cpu) {
-        CpuState& state = cpus_[at(cpu)];
+        FairCpuState& state = cpus_[at(cpu)];
         if (!state.paying) return true;
         state.paying = false;
-        EntityState& who = entities_[slot(state.current)];
+        FairEntity& who = entities_[slot(state.current)];
         if (std::exchange(who.woken, false)) return true;
         put_off(cpu, State::blocked);
         take_next(cpu);
@@ -581,7 +530,7 @@ class FairScheduler {
 
     /// The current piece stops where it is; both parts of what is left shrink alike.
     void interrupt(int cpu) {
-        const CpuState& state = cpus_[at(cpu)];
+        const FairCpuState& state = cpus_[at(cpu)];
         const std::int64_t left_ns =
             ends_.left_ns(cpu, client_.now_ns(), state.piece_from_ns, state.length_ns);
         const double share = static_cast<double>(left_ns) / static_cast<double>(state.length_ns);
@@ -589,8 +538,8 @@ class FairScheduler {
                   rounded_up(static_cast<double>(state.fixed_ns) * share));
     }
     void keep_rest(int cpu, std::int64_t scaled_ns, std::int64_t fixed_ns) {
-        CpuState& state = cpus_[at(cpu)];
-        EntityState& who = entities_[slot(state.current)];
+        FairCpuState& state = cpus_[at(cpu)];
+        FairEntity& who = entities_[slot(state.current)];
         who.left_scaled_ns = scaled_ns;
         who.left_fixed_ns = fixed_ns;
         who.paying = state.paying;
@@ -623,7 +572,7 @@ class FairScheduler {
     void make_way() {
         if (!client_.any_gives_way()) return;
         for (int cpu = 0; cpu < cpu_count(); ++cpu) {
-            CpuState& state = cpus_[at(cpu)];
+            FairCpuState& state = cpus_[at(cpu)];
             if (state.current == kNobody || !client_.gives_way(state.current) || !any_ready(cpu)) continue;
             if (cpu == acting_ || !ends_.has_piece(cpu)) {
                 state.leaves = true;
@@ -636,7 +585,7 @@ class FairScheduler {
     }
     void preempt_if_due(int cpu) {
         if (rules_.wakeup_granularity_ns == 0) return;
-        CpuState& state = cpus_[at(cpu)];
+        FairCpuState& state = cpus_[at(cpu)];
         if (client_.now_ns() - state.since_ns < rules_.wakeup_granularity_ns) return;
         if (cpu == acting_ || !ends_.has_piece(cpu)) {
             state.leaves = true;
@@ -654,7 +603,7 @@ class FairScheduler {
         for (int cpu = 0; cpu < cpu_count() && idle_ > 0; ++cpu) move_misfit(cpu);
     }
     void move_misfit(int cpu) {
-        if (!ends_.has_piece(cpu) || rules_.placement == FairPlacement::pinned) return;
+        if (!ends_.has_piece(cpu) || is_pinned(cpus_[at(cpu)].current)) return;
         if (fits(utilisation(cpus_[at(cpu)].current), capacity_of(cpu))) return;
         const int target = largest_idle();
         if (capacity_of(target) <= capacity_of(cpu)) return;
@@ -674,15 +623,15 @@ class FairScheduler {
     EnergyAware energy_;
     PieceEnds ends_;
     RunQueues queues_;
-    std::vector<CpuState> cpus_;
-    std::vector<EntityState> entities_;
+    std::vector<FairCpuState> cpus_;
+    std::vector<FairEntity> entities_;
     std::vector<int> starting_;  // CPUs whose entity has not taken its first step yet
     int idle_{0};
     bool eas_{false};
     bool overutilised_{false};
     std::int64_t next_tick_ns_{kUnbounded};
     std::int64_t next_end_ns_{kUnbounded};
-    LoadClock load_clock_;
+    FairLoads loads_;
     int acting_{kNoCpu};  // CPU whose entity is in a step
     FairCounts counts_;
 };

@@ -25,9 +25,16 @@ struct PerformanceDomain {
 class EnergyEstimate {
   public:
     explicit EnergyEstimate(const PerformanceDomain& domain) {
-        for (const auto& [capacity, power_mw] : domain.points)
+        bool ascends = true;
+        for (const auto& [capacity, power_mw] : domain.points) {
+            ascends = ascends && (points_.empty() || power_mw / capacity >= points_.back().mw_per_capacity);
             points_.push_back({capacity / kHeadroom, power_mw / capacity});
+        }
+        least_mw_per_capacity_ = ascends ? points_.front().mw_per_capacity : 0.0;
     }
+
+    /// What more utilisation costs at least, wherever it goes in the domain.
+    double least_mw(double more_utilisation) const { return least_mw_per_capacity_ * more_utilisation; }
 
     /// Power for a sum of utilisations when the busiest CPU asks for `max_utilisation`: schedutil picks the
     /// lowest point with 1.25 times that much capacity, the highest when there is none.
@@ -45,6 +52,7 @@ class EnergyEstimate {
         double mw_per_capacity;
     };
     std::vector<Point> points_;
+    double least_mw_per_capacity_{0.0};  // 0 unless a higher point costs more per capacity
 };
 
 }  // namespace torpor::sched

@@ -90,12 +90,23 @@ class PieceEnds {
         std::uint64_t sequence{0};
     };
     static constexpr std::int64_t kFullSpeed = 65536;
+    static constexpr std::int64_t kLatest = std::int64_t{1} << 60;
 
     const End& end_of(int cpu) const { return ends_[static_cast<std::size_t>(cpu)]; }
     bool is_shared() const { return shared_ > 0.0; }
     void advance(std::int64_t now_ns) {
         virtual_ += (now_ns - at_ns_) * speed_;
         at_ns_ = now_ns;
+        if (virtual_ > kLatest) count_from_now();
+    }
+    /// 2^60 of these units are less than five hours.
+    void count_from_now() {
+        for (End& end : ends_) {
+            if (end.piece != kUnbounded) end.piece -= virtual_;
+            if (end.event != kUnbounded) end.event -= virtual_;
+        }
+        if (next_.event != kUnbounded) next_.event -= virtual_;
+        virtual_ = 0;
     }
     void find_next() {
         is_stale_ = false;

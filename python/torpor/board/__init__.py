@@ -101,6 +101,7 @@ Layout of a file, with every key that there is::
     async_devices = "flagged"         # from here on optional, the values are the defaults; or all, none, or a
                                       # share 0..1 of the devices: which are async
     placement = "spread"              # or biggest_idle, pinned: where what wakes goes without EAS
+    wake_affine = true                # it may also go to where its waker is
     pull = true                       # a CPU that goes idle takes work from others
     slice_us = 3000
     wakeup_granularity_us = 0         # what has run so long gives way to what wakes; 0: never
@@ -110,9 +111,11 @@ Layout of a file, with every key that there is::
     cluster_exit_us = 0               # besides, when the whole cluster was idle
     shared_cpus = 0                   # all CPUs together do the work of so many; 0: of all
     main_gives_way = false            # to workers when no CPU is idle
+    main_pinned = false               # stays on the CPUs above
     initial_workers = 4
     worker_per_item = false           # no pool, each item its own worker
     barrier_wakes = true              # every finished item wakes the thread that waits for the phase's end
+    checks_all = false                # a check whether a device is ready costs all that it depends on
     direct_complete = true            # runtime-suspended devices are left alone
     eas_switch_us = 0                 # switching EAS off or on
     jitter = 0                        # sigma of a lognormal factor on each callback

@@ -9,6 +9,7 @@ import msgspec
 from torpor.board._dpm_devices import (
     DEVICE_TABLES,
     PHASES,
+    CostUs,
     DpmDevice,
     DpmGenerator,
     DpmLink,
@@ -30,35 +31,35 @@ _Mw = Annotated[float, msgspec.Meta(ge=0, le=1e9)]
 class DpmCosts(Table, frozen=True, kw_only=True):
     """What everything costs, microseconds of the reference CPU (capacity 1024 at its highest frequency)."""
 
-    switch_us: Us
-    wake_us: Us
-    idle_ipi_us: Us
-    migration_us: Us
-    queue_us: Us
-    dispatch_us: Us
-    core_us: Us
-    list_step_us: Us
-    check_us: Us
-    recheck_us: Us
-    create_us: Us
-    create_latency_us: Us
-    callback_us: Us = 0.0
-    tail_us: Us = 0.0
+    switch_us: CostUs
+    wake_us: CostUs
+    idle_ipi_us: CostUs
+    migration_us: CostUs
+    queue_us: CostUs
+    dispatch_us: CostUs
+    core_us: CostUs
+    list_step_us: CostUs
+    check_us: CostUs
+    recheck_us: CostUs
+    create_us: CostUs
+    create_latency_us: CostUs
+    callback_us: CostUs = 0.0
+    tail_us: CostUs = 0.0
 
 
 class DpmPhaseCosts(Table, frozen=True, kw_only=True):
     """What costs something else in one phase."""
 
-    queue_us: Us | None = None
-    dispatch_us: Us | None = None
-    core_us: Us | None = None
-    list_step_us: Us | None = None
-    check_us: Us | None = None
-    recheck_us: Us | None = None
-    create_us: Us | None = None
-    create_latency_us: Us | None = None
-    callback_us: Us | None = None
-    tail_us: Us | None = None
+    queue_us: CostUs | None = None
+    dispatch_us: CostUs | None = None
+    core_us: CostUs | None = None
+    list_step_us: CostUs | None = None
+    check_us: CostUs | None = None
+    recheck_us: CostUs | None = None
+    create_us: CostUs | None = None
+    create_latency_us: CostUs | None = None
+    callback_us: CostUs | None = None
+    tail_us: CostUs | None = None
 
 
 class DpmPhases(Table, frozen=True, kw_only=True):
@@ -100,19 +101,22 @@ class Dpm(Table, frozen=True, kw_only=True):
     eas: bool
     async_devices: Share | str = "flagged"
     placement: str = "spread"
+    wake_affine: bool = True
     pull: bool = True
     slice_us: Us = 3000.0
     wakeup_granularity_us: Us = 0.0
     tick_balance: bool = True
     idle_exit_share: Annotated[float, msgspec.Meta(ge=0, le=1000)] | None = None
-    cluster_exit_us: Us = 0.0
+    cluster_exit_us: CostUs = 0.0
     shared_cpus: Annotated[float, msgspec.Meta(ge=0, le=8192)] = 0.0
     main_gives_way: bool = False
+    main_pinned: bool = False
     initial_workers: Annotated[int, msgspec.Meta(ge=0, le=100_000)] = 4
     worker_per_item: bool = False
     barrier_wakes: bool = True
+    checks_all: bool = False
     direct_complete: bool = True
-    eas_switch_us: Us = 0.0
+    eas_switch_us: CostUs = 0.0
     jitter: Annotated[float, msgspec.Meta(ge=0, le=10)] = 0.0
     since_tick_us: Us | None = None
     costs: DpmCosts
@@ -168,7 +172,7 @@ def _broken(dpm: Dpm, clusters: Sequence[_Cluster], tick_hz: int) -> Iterator[Br
     yield from _broken_frequency(dpm.relative_freq, [cluster.name for cluster in clusters])
     last = sum(len(cluster.cpus) for cluster in clusters) - 1
     for entry in ("main_suspend_cpu", "main_resume_cpu"):
-        if getattr(dpm, entry) > last:
+        if last >= 0 and getattr(dpm, entry) > last:
             yield Broken(entry, getattr(dpm, entry), f"a CPU of the board, 0..{last}")
     if isinstance(dpm.async_devices, str) and (
         found := known_word("async_devices", dpm.async_devices, ASYNC_DEVICES)

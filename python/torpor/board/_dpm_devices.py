@@ -25,6 +25,7 @@ RUNTIME_STATUSES = ("active", "suspended", "unsupported")
 PREPARE_RESULTS = ("ok", "direct_complete", "again", "error")
 
 Us = Annotated[float, msgspec.Meta(ge=0, le=10**12)]
+CostUs = Annotated[float, msgspec.Meta(ge=0, le=10**8)]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 _Count = Annotated[int, msgspec.Meta(ge=1, le=10**6)]
 _MedianUs = Annotated[float, msgspec.Meta(ge=0.001, le=1e7)]

@@ -165,6 +165,12 @@ def run(
     placement: Annotated[
         Placement | None, typer.Option("--placement", help="Where what wakes goes without EAS.")
     ] = None,
+    wake_affine: Annotated[
+        bool | None,
+        typer.Option(
+            "--wake-affine/--no-wake-affine", help="Whether what wakes may go to where its waker runs."
+        ),
+    ] = None,
     pull: Annotated[
         bool | None, typer.Option("--pull/--no-pull", help="Whether an idle CPU takes from others' queues.")
     ] = None,
@@ -215,6 +221,10 @@ def run(
             "--main-gives-way/--no-main-gives-way", help="Whether it leaves its CPU to ready workers."
         ),
     ] = None,
+    main_pinned: Annotated[
+        bool | None,
+        typer.Option("--main-pinned/--no-main-pinned", help="Whether the main thread stays on its CPUs."),
+    ] = None,
     initial_workers: Annotated[
         int | None, typer.Option("--initial-workers", metavar="N", help="Workers that exist already.")
     ] = None,
@@ -226,6 +236,13 @@ def run(
         bool | None,
         typer.Option(
             "--barrier-wakes/--no-barrier-wakes", help="Whether each finished item wakes the main thread."
+        ),
+    ] = None,
+    checks_all: Annotated[
+        bool | None,
+        typer.Option(
+            "--checks-all/--no-checks-all",
+            help="Whether a check for readiness costs all that the device depends on.",
         ),
     ] = None,
     direct_complete: Annotated[
@@ -297,6 +314,7 @@ def run(
         async_devices=_async(async_devices),
         eas=eas,
         placement=None if placement is None else placement.value,
+        wake_affine=wake_affine,
         pull=pull,
         slice_us=slice_us,
         wakeup_granularity_us=wakeup_granularity_us,
@@ -309,9 +327,11 @@ def run(
         main_resume_cpu=main_resume_cpu,
         main_resume_util=main_resume_util,
         main_gives_way=main_gives_way,
+        main_pinned=main_pinned,
         initial_workers=initial_workers,
         worker_per_item=worker_per_item,
         barrier_wakes=barrier_wakes,
+        checks_all=checks_all,
         direct_complete=direct_complete,
         eas_switch_us=eas_switch_us,
         jitter=jitter,
@@ -347,9 +367,9 @@ def _draw(
     if gantt is not None:
         intervals = last.scenario.intervals(last.policy, seed=seed)
         graph = last.scenario.graph(seed=seed)
+        label = str(last.policy)
         save_figure(
-            lambda figure: plot_phases(intervals, graph, figure, phases=MIDDLE_PHASES, label=str(last.policy)),
-            gantt,
+            lambda figure: plot_phases(intervals, graph, figure, phases=MIDDLE_PHASES, label=label), gantt
         )
     if timeline is not None:
         lanes = last.scenario.timeline(last.policy, seed=seed)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The dpm family: suspending and resuming devices, by the device core of each kernel."""
 
+from torpor.dpm._critical_path import critical_path, slack
 from torpor.dpm.capture import DeviceCapture, capture_labels
 from torpor.dpm.compare import run_policies
 from torpor.dpm.generator import Generator
@@ -46,9 +47,11 @@ __all__ = [
     "ValidateReport",
     "as_policy",
     "capture_labels",
+    "critical_path",
     "known_policies",
     "parse_policy",
     "run_policies",
+    "slack",
     "summarise",
     "validate_captures",
 ]

@@ -119,6 +119,8 @@ class _Open:
             raise self._fail(row, f"{phase} ends, but {self.phase or 'no phase'} is open")
         for _, head, _ in self.running.values():
             raise self._fail(row, f"{phase} ends, but the callback of {head} does not")
+        if phase in MIDDLE_PHASES and row.time_ns <= self.begin_ns:
+            raise self._fail(row, f"{phase} ends when it begins")
         ordered = sorted(self.callbacks, key=lambda one: (one.begin_ns, one.end_ns))
         traced = _ITEM[0] in self.log.events
         here, elsewhere = (self.items[True], self.items[False]) if traced else (None, None)

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from torpor._checks import shown
 from torpor._core import ConfigError
 from torpor.dpm._capture_records import Cycle, PhaseRecord
 from torpor.dpm._capture_snapshot import Snapshot
@@ -16,6 +17,10 @@ from torpor.dpm._capture_snapshot import Snapshot
 __all__ = ["Truth"]
 
 _NAMELESS = "none"
+
+MAX_CPUS = 1000
+
+_MOST = 1e300
 
 
 class Truth:
@@ -31,18 +36,18 @@ class Truth:
             raise ConfigError(f"{path}: not JSON ({error})") from None
         self._data: dict[str, Any] = data if isinstance(data, dict) else {}
         if self._get("kind", str) != "devices":
-            raise ConfigError(f"{path}: kind is '{self._data['kind']}', expected 'devices'")
+            raise ConfigError(f"{path}: kind is {shown(self._data['kind'])}, expected 'devices'")
         self.capture: str = self._get("capture", str)
         self.clock: str = self._get("clock", str)
         self.cpus: int = self._get("cpus", int)
-        if self.cpus < 1:
-            raise ConfigError(f"{path}: cpus={self.cpus}: expected 1 or more")
+        if not 1 <= self.cpus <= MAX_CPUS:
+            raise ConfigError(f"{path}: cpus={shown(self.cpus)}: expected 1..{MAX_CPUS}")
         self._traces: dict[str, Any] = self._get("traces", dict)
 
     def _get(self, key: str, kind: type) -> Any:
         value = self._data.get(key)
         if not isinstance(value, kind) or isinstance(value, bool):
-            raise ConfigError(f"{self.path}: {key}: {value!r} is no {kind.__name__}")
+            raise ConfigError(f"{self.path}: {key}: {shown(value)} is no {kind.__name__}")
         return value
 
     def compare_snapshot(self, snapshot: Snapshot) -> Iterator[str]:
@@ -54,7 +59,7 @@ class Truth:
         }
         for key, value in mine.items():
             if self._data.get(key, value) != value:
-                yield f"{snapshot.source}: {key} {value}, truth.json says {self._data[key]}"
+                yield f"{snapshot.source}: {key} {value}, truth.json says {_short(self._data[key])}"
 
     def compare(self, name: str, cycles: Sequence[Cycle]) -> Iterator[str]:
         """Differences between the cycles of a trace and their records.
@@ -77,7 +82,7 @@ class Truth:
                 )
             label = f"{cycle.label} cycle={cycle.number}"
             if record.get("label") != label:
-                yield f"{name}: label {label}, truth.json says {record.get('label')}"
+                yield f"{name}: label {label}, truth.json says {_short(record.get('label'))}"
             told = {key.removeprefix("dpm_") for key in phases if key.startswith("dpm_")}
             for phase in sorted(told ^ cycle.phases.keys()):
                 where = "truth.json" if phase in told else "the trace"
@@ -86,6 +91,17 @@ class Truth:
                 if phase.name in told:
                     for line in _differences(phase, phases[f"dpm_{phase.name}"]):
                         yield f"{name} cycle={cycle.number} {phase.name}: {line}"
+
+
+def _short(value: object) -> str:
+    """Text of what truth.json says, cut short."""
+    text = str(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _is_close(value: float, told: object) -> bool:
+    # JSON's integers may be larger than any float.
+    return isinstance(told, int | float) and abs(told) <= _MOST and math.isclose(value, told, abs_tol=1e-6)
 
 
 def _differences(phase: PhaseRecord, told: dict[str, Any]) -> Iterator[str]:
@@ -100,9 +116,9 @@ def _differences(phase: PhaseRecord, told: dict[str, Any]) -> Iterator[str]:
     }
     for key, value in mine.items():
         other = told.get(key)
-        if not isinstance(other, int | float) or not math.isclose(value, other, abs_tol=1e-6):
-            yield f"{key} {value}, truth.json says {other}"
+        if not _is_close(value, other):
+            yield f"{key} {value}, truth.json says {_short(other)}"
     # Times have whole microseconds, so that several callbacks can be the longest.
     equals = {str(one.device) for one in phase.callbacks if one.duration_ns == longest_ns} or {_NAMELESS}
     if str(told.get("longest", _NAMELESS)).strip() not in equals:
-        yield f"longest {', '.join(sorted(equals))}, truth.json says {told.get('longest')}"
+        yield f"longest {', '.join(sorted(equals))}, truth.json says {_short(told.get('longest'))}"

@@ -21,6 +21,7 @@ from torpor.dpm.graph import PHASES, DeviceGraph
 
 __all__ = [
     "COSTS",
+    "MAX_COST_US",
     "MAX_US",
     "PHASE_COSTS",
     "async_of",
@@ -36,6 +37,9 @@ __all__ = [
 ]
 
 MAX_US = 10**12
+
+MAX_COST_US = 10**8
+"""The engine's own limit on what happens many times in a cycle."""
 
 COSTS = DpmCosts.__struct_fields__
 PHASE_COSTS = DpmPhaseCosts.__struct_fields__
@@ -61,7 +65,11 @@ def devices_of(board: Board | None, section: Dpm) -> DeviceGraph | Generator:
         what = "the reference mode" if board is None else f"board {board.name}"
         raise ConfigError(f"devices=None: {what} has none, limit: a DeviceGraph or a Generator")
     links: list[dict[str, Any]] = [msgspec.to_builtins(link) for link in section.link]
-    return DeviceGraph.from_records(device_records(section.device), links)
+    try:
+        return DeviceGraph.from_records(device_records(section.device), links)
+    except ConfigError as error:
+        name = "" if board is None else f"board {board.name}: "
+        raise ConfigError(f"{name}dpm: {error}") from None
 
 
 def async_of(given: str | float) -> tuple[str, float]:
@@ -75,17 +83,23 @@ def async_of(given: str | float) -> tuple[str, float]:
     return "share", within("async_devices", given, 0, 1)
 
 
-def scales_of(given: object) -> tuple[float, float] | tuple[tuple[float, float], ...]:
+def _is_list(given: Any) -> bool:
+    if isinstance(given, np.ndarray):
+        return given.ndim > 0
+    return isinstance(given, Sequence) and not isinstance(given, str)
+
+
+def scales_of(given: Any) -> tuple[float, float] | tuple[tuple[float, float], ...]:
     """One pair for all replicates, or one for each."""
-    if isinstance(given, str) or not isinstance(given, Sequence | np.ndarray) or not len(given):
+    if not _is_list(given) or not len(given):
         raise ConfigError(f"scales={shown(given)} is neither a pair of numbers nor a sequence of such pairs")
-    if np.ndim(given[0]) == 0:
+    if not _is_list(given[0]):
         return _pair("scales", given)
     return tuple(_pair(f"scales[{r}]", pair) for r, pair in enumerate(given))
 
 
 def _pair(name: str, given: Any) -> tuple[float, float]:
-    if isinstance(given, str) or not isinstance(given, Sequence | np.ndarray) or len(given) != 2:
+    if not _is_list(given) or len(given) != 2:
         raise ConfigError(f"{name}={shown(given)} is no pair of numbers: suspend, resume")
     suspend, resume = (within(f"{name}[{place}]", plain(value), 0, 1e6) for place, value in enumerate(given))
     return suspend, resume
@@ -96,9 +110,9 @@ def named_costs(name: str, given: object, known: Sequence[str] = COSTS) -> dict[
     if not isinstance(given, Mapping):
         raise ConfigError(f"{name}={shown(given)} is no mapping of names to microseconds")
     for key in given:
-        if key not in known:
+        if not isinstance(key, str) or key not in known:
             raise ConfigError(f"{name}: {shown(key)} is unknown: known are {', '.join(known)}")
-    return {key: within(f"{name}.{key}", plain(value), 0, MAX_US) for key, value in given.items()}
+    return {key: within(f"{name}.{key}", plain(value), 0, MAX_COST_US) for key, value in given.items()}
 
 
 def named_phase_costs(given: object) -> dict[str, dict[str, float]]:
@@ -106,8 +120,8 @@ def named_phase_costs(given: object) -> dict[str, dict[str, float]]:
     if not isinstance(given, Mapping):
         raise ConfigError(f"phase_costs={shown(given)} is no mapping of phases to costs")
     for phase in given:
-        if phase not in PHASES:
-            raise ConfigError(f"phase_costs: '{phase}' is unknown: known are {', '.join(PHASES)}")
+        if not isinstance(phase, str) or phase not in PHASES:
+            raise ConfigError(f"phase_costs: {shown(phase)} is unknown: known are {', '.join(PHASES)}")
     return {phase: named_costs(f"phase_costs.{phase}", costs, PHASE_COSTS) for phase, costs in given.items()}
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import difflib
 import html
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 from typing import Any
 
-from torpor._checks import flag, shown, word
+from torpor._checks import flag, shown
 from torpor._core import ConfigError
+from torpor.dpm._given import each, text
 from torpor.dpm._segment import Segment
 
 __all__ = ["LINK_STATES", "PHASES", "PREPARE_RESULTS", "RUNTIME_STATUSES", "Device", "Link"]
@@ -50,31 +51,27 @@ def _one_of(name: str, value: object, known: Sequence[str]) -> str:
 
 
 def _filled(name: str, value: object) -> str:
-    text = word(name, value)  # type: ignore[arg-type]
-    if not text:
+    found = text(name, value)
+    if not found:
         raise ConfigError(f"{name}='' is empty, limit: at least one character")
-    return text
+    return found
 
 
 def _phases(name: str, value: object) -> tuple[str, ...]:
-    if isinstance(value, str) or not isinstance(value, Iterable):
-        raise ConfigError(f"{name}={shown(value)} is no list of phases")
-    given = {_one_of(name, phase, PHASES) for phase in value}
+    given = {_one_of(name, phase, PHASES) for phase in each(name, value, "list of phases")}
     return tuple(phase for phase in PHASES if phase in given)
 
 
 def _callbacks(key: str, value: object) -> Mapping[str, tuple[Segment, ...]]:
     if not isinstance(value, Mapping):
         raise ConfigError(f"{key}={shown(value)} is no mapping of phases to segments")
-    for phase, segments in value.items():
+    for phase in value:
         _one_of(key, phase, PHASES)
-        if isinstance(segments, str) or not isinstance(segments, Iterable):
-            raise ConfigError(f"{key}.{phase}={shown(segments)} is no list of segments")
     made = {}
     for phase in PHASES:
         if phase not in value:
             continue
-        made[phase] = tuple(value[phase])
+        made[phase] = tuple(each(f"{key}.{phase}", value[phase], "list of segments"))
         for i, segment in enumerate(made[phase]):
             if not isinstance(segment, Segment):
                 raise ConfigError(f"{key}.{phase}[{i}]={shown(segment)} is no Segment")

@@ -8,11 +8,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from torpor import _core
-from torpor._checks import flag, shown, slice_ns, time_ns, whole, word
+from torpor._checks import flag, shown, slice_ns, time_ns, whole
 from torpor._core import ConfigError
 from torpor.board import Board, catalogue
 from torpor.board._dpm import Dpm, DpmCosts
 from torpor.dpm._conditions import (
+    MAX_COST_US,
     MAX_US,
     async_of,
     costs_by_phase,
@@ -20,6 +21,7 @@ from torpor.dpm._conditions import (
     since_tick_ns,
     within,
 )
+from torpor.dpm._given import text
 from torpor.dpm.graph import DeviceGraph
 from torpor.dpm.machine import FairCpu, FairMachine, fair_machine
 
@@ -51,9 +53,10 @@ _REFERENCE = Dpm(
 
 # All CPUs are equal and share one queue, so nothing can be placed, balanced or preempted.
 _NOT_IN_REFERENCE = (
-    *("relative_freq", "eas", "placement", "pull", "slice_us", "wakeup_granularity_us", "tick_balance"),
+    *("relative_freq", "eas", "placement", "wake_affine", "pull", "slice_us", "wakeup_granularity_us"),
+    "tick_balance",
     *("idle_exit_share", "cluster_exit_us", "main_suspend_cpu", "main_suspend_util", "main_resume_cpu"),
-    *("main_resume_util", "main_gives_way", "eas_switch_us"),
+    *("main_resume_util", "main_pinned", "eas_switch_us"),
 )
 
 
@@ -88,7 +91,7 @@ def machine_of(scenario: Scenario) -> FairMachine:
     machine = fair_machine(
         board,
         _relative_freq(board, _chosen(scenario, "relative_freq")),
-        None if share == math.inf else share,
+        None if isinstance(share, float) and share == math.inf else share,
         scenario.cpus,
     )
     if flag("eas", _chosen(scenario, "eas")) and not machine.domains:
@@ -127,8 +130,8 @@ def core_scenario(scenario: Scenario, machine: FairMachine) -> _core.DpmScenario
     def is_on(name: str) -> bool:
         return flag(name, chosen(name))
 
-    def ns(name: str) -> int:
-        return time_ns(chosen(name), name, 0, MAX_US)
+    def ns(name: str, most_us: int = MAX_COST_US) -> int:
+        return time_ns(chosen(name), name, 0, most_us)
 
     section = section_of(scenario.board)
     hz = _REFERENCE_HZ if scenario.board is None else scenario.board.tick_hz
@@ -154,11 +157,12 @@ def core_scenario(scenario: Scenario, machine: FairMachine) -> _core.DpmScenario
         domains=machine.domains,
         rules=_core.FairRules(
             queues="global" if scenario.board is None else "per_cpu",
-            placement=word("placement", chosen("placement")),
+            placement=text("placement", chosen("placement")),
             eas=is_on("eas"),
+            wake_affine=is_on("wake_affine"),
             pull=is_on("pull"),
             slice_ns=slice_ns(within("slice_us", chosen("slice_us"), 0, MAX_US), "slice_us"),
-            wakeup_granularity_ns=ns("wakeup_granularity_us"),
+            wakeup_granularity_ns=ns("wakeup_granularity_us", MAX_US),
             tick_ns=tick_ns if is_on("tick_balance") else 0,
             cluster_exit_ns=ns("cluster_exit_us"),
             shared_cpus=_shared_cpus(chosen("shared_cpus")),
@@ -170,11 +174,13 @@ def core_scenario(scenario: Scenario, machine: FairMachine) -> _core.DpmScenario
         main_resume_cpu=whole("main_resume_cpu", chosen("main_resume_cpu"), 0, last_cpu),
         main_resume_util=within("main_resume_util", chosen("main_resume_util"), 0, 1024),
         main_gives_way=is_on("main_gives_way"),
+        main_pinned=is_on("main_pinned"),
         worker_per_item=per_item,
         initial_workers=whole("initial_workers", chosen("initial_workers"), 0 if per_item else 1, 100_000),
         async_kind=kind,
         async_share=share,
         barrier_wakes=is_on("barrier_wakes"),
+        checks_all=is_on("checks_all"),
         direct_complete=is_on("direct_complete"),
         eas_switch_ns=ns("eas_switch_us"),
         jitter=within("jitter", chosen("jitter"), 0, 10),

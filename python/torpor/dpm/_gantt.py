@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from torpor._core import ConfigError
-from torpor.dpm.critical_path import PhaseRows, Row, critical_path
+from torpor.dpm._critical_path import PhaseRows, Row, critical_path
 from torpor.dpm.graph import DeviceGraph
 from torpor.dpm.timeline import MAIN
 

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from torpor._checks import shown, time_ns, whole, word
+from torpor._checks import shown, time_ns, whole
 from torpor._core import ConfigError
+from torpor.dpm._given import text
 
 __all__ = ["Segment"]
 
@@ -71,7 +72,7 @@ class Segment:
             object.__setattr__(self, "second", whole("Segment.second", self.second, low, high))
         elif self.kind == "range" and self.first > 0:
             raise ConfigError(f"Segment.second=0 is outside {self.first}..{most}")
-        if (word("Segment.name", self.name) == "") == (self.kind in ("lock", "unlock")):
+        if (text("Segment.name", self.name) == "") == (self.kind in ("lock", "unlock")):
             what = (
                 "has no name" if self.name == "" else f"has a name ({shown(self.name)}), which is for locks"
             )

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from torpor.dpm.critical_path import critical_path
+from torpor.dpm._critical_path import critical_path
 from torpor.dpm.graph import DeviceGraph
 
 __all__ = [
@@ -42,7 +42,7 @@ class Step:
     device : str
         Which one.
     reason : str
-        Why it was not earlier, one of ``torpor.dpm.critical_path.REASONS``.
+        Why it was not earlier, one of ``torpor.dpm._critical_path.REASONS``.
     start_ms, end_ms : float
         From when the device before it was no longer in its way to its own end, or until it gave the lock that
         the next one waited for; since the begin of the phase.

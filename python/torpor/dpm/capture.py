@@ -16,6 +16,7 @@ from torpor.dpm._capture_records import Cycle, TraceName
 from torpor.dpm._capture_snapshot import Snapshot, read_snapshot
 from torpor.dpm._capture_timing import Tick, find_tick
 from torpor.dpm._capture_truth import Truth
+from torpor.dpm._given import folder_of, text
 from torpor.dpm.graph import Segment
 from torpor.importers.ftrace import read_ftrace
 
@@ -44,7 +45,8 @@ def capture_labels(folder: str | os.PathLike[str]) -> tuple[str, ...]:
     Traceback (most recent call last):
     torpor._core.ConfigError: no-such-folder: no file like LABEL_async0.trace.gz
     """
-    paths = Path(folder).iterdir() if Path(folder).is_dir() else ()
+    path = folder_of("folder", folder)
+    paths = path.iterdir() if path.is_dir() else ()
     found = {match["label"] for path in paths if (match := _TRACE.fullmatch(path.name))}
     if not found:
         raise ConfigError(f"{os.fspath(folder)}: no file like LABEL_async0.trace.gz")
@@ -118,7 +120,7 @@ class DeviceCapture:
             When a file is missing, cut off or malformed, or contradicts its name; the message names file,
             line and value.
         """
-        return _load(Path(folder), label)
+        return _load(folder_of("folder", folder), text("label", label))
 
     def matching(self, cycle: Cycle) -> Matching:
         """Return which devices of the snapshot the list of a cycle has."""
@@ -167,7 +169,7 @@ class DeviceCapture:
 
 def _find(folder: Path, name: str) -> Path | None:
     for path in (folder / f"{name}.gz", folder / name):
-        if path.exists():
+        if path.exists() or path.is_symlink():
             if not path.is_file():
                 raise ConfigError(f"{path}: is no regular file")
             return path

@@ -16,6 +16,7 @@ from torpor import _core
 from torpor._checks import flag, shown
 from torpor._core import ConfigError
 from torpor.dpm._device import LINK_STATES, PHASES, PREPARE_RESULTS, RUNTIME_STATUSES, Device, Link
+from torpor.dpm._given import each
 from torpor.dpm._segment import Segment
 
 __all__ = [
@@ -124,8 +125,11 @@ class DeviceGraph:
         DeviceGraph([Device('soc'), Device('ufs', 'soc', callbacks={'resume': (Segment.sleep(90),)})])
         """
         return cls(
-            [_device_from(f"devices[{i}]", one) for i, one in enumerate(devices)],
-            [_made(f"links[{i}]", one, Link) for i, one in enumerate(links)],
+            [
+                _device_from(f"devices[{i}]", one)
+                for i, one in enumerate(each("devices", devices, "list of devices"))
+            ],
+            [_made(f"links[{i}]", one, Link) for i, one in enumerate(each("links", links, "list of links"))],
             in_list_order=in_list_order,
         )
 
@@ -226,9 +230,7 @@ def _total(device: Device, phase: str, what: str) -> float:
 
 
 def _all_of(name: str, given: object, kind: type[_Record]) -> tuple[_Record, ...]:
-    if isinstance(given, str) or not isinstance(given, Iterable):
-        raise ConfigError(f"{name}={shown(given)} is no list of {kind.__name__} objects")
-    made = tuple(given)
+    made = tuple(each(name, given, f"list of {kind.__name__} objects"))
     for i, one in enumerate(made):
         if not isinstance(one, kind):
             raise ConfigError(f"{name}[{i}]={shown(one)} is no {kind.__name__}")
@@ -243,7 +245,7 @@ def _made(key: str, record: object, kind: type[_Record]) -> _Record:
     all_of_them = fields(kind)  # type: ignore[arg-type]
     known = [one.name for one in all_of_them]
     for name in record:
-        if name not in known:
+        if not isinstance(name, str) or name not in known:
             close = difflib.get_close_matches(str(name), known, 1)
             hint = f"; did you mean {close[0]}?" if close else ""
             raise ConfigError(f"{key}.{name}: unknown; known: {', '.join(known)}{hint}")
@@ -257,9 +259,10 @@ def _device_from(key: str, record: object) -> Device:
     if not isinstance(record, Mapping) or not isinstance(record.get("callbacks"), Mapping):
         return _made(key, record, Device)
     callbacks = {
-        phase: segments
-        if isinstance(segments, str) or not isinstance(segments, Iterable)
-        else [Segment.from_record(one, f"{key}.callbacks.{phase}[{i}]") for i, one in enumerate(segments)]
+        phase: [
+            Segment.from_record(one, f"{key}.callbacks.{phase}[{i}]")
+            for i, one in enumerate(each(f"{key}.callbacks.{phase}", segments, "list of segments"))
+        ]
         for phase, segments in record["callbacks"].items()
     }
     return _made(key, {**record, "callbacks": callbacks}, Device)

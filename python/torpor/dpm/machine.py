@@ -15,6 +15,7 @@ __all__ = ["ClusterPower", "FairCpu", "FairMachine", "fair_machine"]
 
 _REFERENCE_CAPACITY = 1024
 _LARGEST_SHARE = 1000.0
+_SLOWEST = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +158,13 @@ def fair_machine(
     for cpu in range(count):
         index = place[cpu]
         capacity, freq = used[index].capacity, freqs[used[index].name]
-        made.append(FairCpu(capacity / _REFERENCE_CAPACITY * freq, capacity, freq, index, idle_exits[index]))
+        rate = capacity / _REFERENCE_CAPACITY * freq
+        if rate < _SLOWEST:
+            raise ConfigError(
+                f"relative_freq={freq:g}: cluster {used[index].name} of capacity {capacity} would run at "
+                f"{rate:g} of the reference CPU, limit: at least {_SLOWEST:g}"
+            )
+        made.append(FairCpu(rate, capacity, freq, index, idle_exits[index]))
     domains = [_domain(board, cluster) for cluster in used]
     power = [_power(cluster, freqs[cluster.name]) for cluster in used]
     return FairMachine(

@@ -84,7 +84,7 @@ def plot_phase(
     ------
     ConfigError
         Without Matplotlib, when no device ended in the phase, and as
-        :func:`torpor.dpm.critical_path.critical_path`.
+        :func:`torpor.dpm.critical_path`.
 
     Examples
     --------
@@ -285,7 +285,7 @@ def _mark_phases(ax: Axes, phases: pd.DataFrame, window: tuple[float, float]) ->
             continue
         if start > start_ms:
             ax.axvline(start, color="0.35", linewidth=0.7, linestyle=(0, (4, 3)))
-        room = (0.0085 * len(name) + 0.01) * (end_ms - start_ms)
+        room = (0.0105 * len(name) + 0.012) * (end_ms - start_ms)
         shown = max(start, start_ms)
         at_end = shown + room > end_ms
         left = end_ms - room if at_end else shown

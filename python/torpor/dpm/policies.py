@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from torpor import _core
-from torpor._checks import flag, shown, whole, word
+from torpor._checks import flag, shown, whole
 from torpor._core import ConfigError, PolicyInfo
 from torpor._core import DpmPolicy as Policy
+from torpor.dpm._given import text as spelt
 from torpor.policy_table import policy_table
 from torpor.report import Report
 
@@ -39,7 +40,7 @@ def _policy(
     limit = None if max_active is None else whole(f"{order}.max_active", max_active, 1, _MOST_ACTIVE)
     return Policy(
         order,
-        eas_off=word(f"{order}.eas_off", eas_off),
+        eas_off=spelt(f"{order}.eas_off", eas_off),
         max_active=limit,
         inline_calls=flag(f"{order}.inline_calls", inline_calls),
         list_mutex=flag(f"{order}.list_mutex", list_mutex),
@@ -230,7 +231,7 @@ def parse_policy(text: str) -> Policy:
     >>> parse_policy("breadth-first(eas_off=resume)")
     BreadthFirst(eas_off='resume')
     """
-    return _core.parse_dpm_policy(word("policy", text))
+    return _core.parse_dpm_policy(spelt("policy", text))
 
 
 def as_policy(policy: Policy | str) -> Policy:

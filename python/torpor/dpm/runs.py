@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from torpor._checks import whole
+from torpor._checks import shown, whole, word
 from torpor._core import ConfigError, DpmOutcome
 from torpor.dpm.graph import PHASES
 
@@ -221,10 +221,10 @@ class Runs:
         >>> bool((runs.side("phase_ns", "suspend") == runs.suspend_ns).all())
         True
         """
-        if name not in _PHASE_COLUMNS:
-            raise ConfigError(f"name={name!r} is unknown: known are {', '.join(_PHASE_COLUMNS)}")
-        if side not in SIDES:
-            raise ConfigError(f"side={side!r} is unknown: known are {', '.join(SIDES)}")
+        if not isinstance(name, str) or name not in _PHASE_COLUMNS:
+            raise ConfigError(f"name={shown(name)} is unknown: known are {', '.join(_PHASE_COLUMNS)}")
+        if not isinstance(side, str) or side not in SIDES:
+            raise ConfigError(f"side={shown(side)} is unknown: known are {', '.join(SIDES)}")
         part: npt.NDArray[Any] = getattr(self, name)[:, :, _PLACES[side]]
         found: npt.NDArray[Any] = part.max(axis=2) if name == "live_workers" else part.sum(axis=2)
         return found
@@ -257,6 +257,7 @@ class Runs:
         >>> [len(runs.to_frame(level)) for level in ("run", "cycle", "phase")]
         [3, 6, 48]
         """
+        word("level", level)
         if level == "run":
             return self._run_frame()
         if level == "cycle":
@@ -267,7 +268,7 @@ class Runs:
             return self._keyed(
                 {"side": list(SIDES), "cluster": list(self.scenario.clusters)}, ("cluster_busy_ns", "main_ns")
             )
-        raise ConfigError(f"level={level!r} is unknown: known are run, cycle, phase, cluster")
+        raise ConfigError(f"level={shown(level)} is unknown: known are run, cycle, phase, cluster")
 
     def _side_columns(self) -> dict[str, npt.NDArray[Any]]:
         """Figures of both sides, shape (runs, cycles)."""

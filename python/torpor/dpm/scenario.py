@@ -28,7 +28,8 @@ __all__ = ["Scenario"]
 MAX_SCALED = 10**7
 
 _NUMBERS = (
-    *("cpus", "eas", "pull", "slice_us", "wakeup_granularity_us", "tick_balance", "idle_exit_share"),
+    *("cpus", "eas", "wake_affine", "pull", "main_pinned", "checks_all", "slice_us"),
+    *("wakeup_granularity_us", "tick_balance", "idle_exit_share"),
     *("cluster_exit_us", "shared_cpus", "main_suspend_cpu", "main_suspend_util", "main_resume_cpu"),
     *("main_resume_util", "main_gives_way", "initial_workers", "worker_per_item", "barrier_wakes"),
     *("direct_complete", "eas_switch_us", "jitter", "since_tick_us", "warmup_cycles", "cycles"),
@@ -62,6 +63,8 @@ class Scenario:
     placement : {"spread", "biggest_idle", "pinned"} or None
         Where what wakes goes without EAS: to its previous CPU if idle, else the first idle one from there
         (or from the waker's) upward; to the idle one of most capacity; always to its previous one.
+    wake_affine : bool or None
+        Without EAS what wakes may also go to where its waker runs, if fewer wait there.
     pull : bool or None
         A CPU about to go idle takes from the longest queue of the others, unless EAS forbids it.
     slice_us : float or None, microseconds
@@ -82,12 +85,17 @@ class Scenario:
         Its utilisation then, 0 to 1024.
     main_gives_way : bool or None
         It leaves its CPU to ready workers when none is idle.
+    main_pinned : bool or None
+        It stays on these CPUs instead of being placed like any other thread.
     initial_workers : int or None
         Workers that exist already.
     worker_per_item : bool or None
         A worker of its own for each work item, no pool.
     barrier_wakes : bool or None
         Every finished item wakes the main thread that waits for the end of the phase; otherwise the last.
+    checks_all : bool or None
+        The check whether a device is ready costs all that it depends on, not only those up to the first that
+        is not done.
     direct_complete : bool or None
         Devices that are runtime suspended may be left alone.
     eas_switch_us : float or None, microseconds
@@ -132,6 +140,7 @@ class Scenario:
     async_devices: str | float | None = None
     eas: bool | None = None
     placement: str | None = None
+    wake_affine: bool | None = None
     pull: bool | None = None
     slice_us: float | None = None
     wakeup_granularity_us: float | None = None
@@ -144,9 +153,11 @@ class Scenario:
     main_resume_cpu: int | None = None
     main_resume_util: float | None = None
     main_gives_way: bool | None = None
+    main_pinned: bool | None = None
     initial_workers: int | None = None
     worker_per_item: bool | None = None
     barrier_wakes: bool | None = None
+    checks_all: bool | None = None
     direct_complete: bool | None = None
     eas_switch_us: float | None = None
     jitter: float | None = None
@@ -185,9 +196,11 @@ class Scenario:
         *,
         async_devices: str | float | None = None,
         shared_cpus: float | None = None,
+        main_gives_way: bool | None = None,
         initial_workers: int | None = None,
         worker_per_item: bool | None = None,
         barrier_wakes: bool | None = None,
+        checks_all: bool | None = None,
         direct_complete: bool | None = None,
         jitter: float | None = None,
         since_tick_us: float | None = None,
@@ -207,9 +220,9 @@ class Scenario:
             The devices, or what draws them.
         cpus : int
             Number of CPUs.
-        async_devices, shared_cpus, initial_workers, worker_per_item, barrier_wakes, direct_complete
+        async_devices, shared_cpus, main_gives_way, initial_workers, worker_per_item, barrier_wakes
             As of `Scenario`, with the defaults of the reference mode; so are all others.
-        jitter, since_tick_us, warmup_cycles, cycles, scales, costs, phase_costs
+        checks_all, direct_complete, jitter, since_tick_us, warmup_cycles, cycles, scales, costs, phase_costs
             As of `Scenario`.
 
         Raises
@@ -232,9 +245,11 @@ class Scenario:
             cpus=cpus,
             async_devices=async_devices,
             shared_cpus=shared_cpus,
+            main_gives_way=main_gives_way,
             initial_workers=initial_workers,
             worker_per_item=worker_per_item,
             barrier_wakes=barrier_wakes,
+            checks_all=checks_all,
             direct_complete=direct_complete,
             jitter=jitter,
             since_tick_us=since_tick_us,

@@ -6,8 +6,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
+from torpor._checks import shown
+from torpor._core import ConfigError, DpmOutcome
 from torpor.dpm.graph import PHASES, DeviceGraph
 from torpor.dpm.runs import SIDES, Runs
 from torpor.summary import Metric, Summary, check_same_worlds, counted, replicates_of, side_by_side
@@ -25,15 +28,20 @@ _BOUNDS = {
 
 def _metrics(runs: Runs) -> list[Metric]:
     """Name, unit, digits and mean over the cycles of each replicate of everything that is printed."""
+    stuck = np.equal(runs.outcome, int(DpmOutcome.stuck))
 
     def metric(name: str, unit: str, digits: int, values: npt.NDArray[Any]) -> Metric:
         return Metric(name, unit, digits, values.mean(axis=1))
 
+    def known(name: str, unit: str, digits: int, values: npt.NDArray[Any]) -> Metric:
+        # What a phase that cannot end would have taken, nobody knows; the mean of the others is no answer.
+        return metric(name, unit, digits, np.where(stuck, np.nan, values))
+
     def ms(name: str, values_ns: npt.NDArray[Any]) -> Metric:
-        return metric(name, "ms", 3, values_ns * 1e-6)
+        return known(name, "ms", 3, values_ns * 1e-6)
 
     def count(name: str, values: npt.NDArray[Any]) -> Metric:
-        return metric(name, "", 1, values)
+        return known(name, "", 1, values)
 
     found = [ms(side, getattr(runs, f"{side}_ns")) for side in SIDES]
     found += [ms(f"phase {phase}", runs.phase_ns[:, :, place]) for place, phase in enumerate(PHASES)]
@@ -54,7 +62,7 @@ def _metrics(runs: Runs) -> list[Metric]:
             count(f"{side}, waits for shared locks", runs.side("lock_blocks", side)),
             count(f"{side}, callbacks", runs.side("callbacks", side)),
             count(f"{side}, callbacks by workers", runs.side("callbacks_by_workers", side)),
-            metric(f"{side}, energy", "mJ", 2, getattr(runs, f"{side}_energy_mj")),
+            known(f"{side}, energy", "mJ", 2, getattr(runs, f"{side}_energy_mj")),
             *(
                 ms(f"{side}, {cluster} busy", busy_ns)
                 for cluster, busy_ns in _by_cluster(runs, SIDES.index(side))
@@ -63,6 +71,7 @@ def _metrics(runs: Runs) -> list[Metric]:
     found += [
         metric("failed", "%", 1, 100.0 * runs.failed),
         metric("aborted", "%", 1, 100.0 * runs.aborted),
+        metric("stuck", "%", 1, 100.0 * stuck),
     ]
     return found
 
@@ -87,7 +96,8 @@ def summarise(results: Sequence[Runs]) -> Summary:
     -------
     Summary
         Times of both sides and of each phase, lower bounds, switches, workers, energy and outcomes. A
-        replicate counts with the mean of its cycles; bounds of a side are the sums of those of its phases.
+        replicate counts with the mean of its cycles; a policy under which a phase got stuck has no times.
+        Bounds of a side are the sums of those of its phases.
 
     Raises
     ------
@@ -103,6 +113,11 @@ def summarise(results: Sequence[Runs]) -> Summary:
     >>> report.to_json()["policies"]
     ['sync()', 'old()']
     """
+    if not isinstance(results, Sequence):
+        raise ConfigError(f"results={shown(results)} is no sequence of Runs")
+    for place, runs in enumerate(results):
+        if not isinstance(runs, Runs):
+            raise ConfigError(f"results[{place}]={shown(runs)} is no Runs of the dpm family")
     check_same_worlds(results)
     first = results[0]
     scenario = first.scenario

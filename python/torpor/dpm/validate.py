@@ -15,6 +15,7 @@ from torpor._core import ConfigError
 from torpor.dpm._capture_graph import RecordedGraph
 from torpor.dpm._capture_order import compare_starts, recorded_starts
 from torpor.dpm._capture_records import MIDDLE_PHASES, Cycle, PhaseRecord
+from torpor.dpm._given import each, folder_of
 from torpor.dpm._validate_tables import BY_WORKERS, MODEL, STARTS, TOTAL
 from torpor.dpm._whatif_modes import (
     Mode,
@@ -373,10 +374,10 @@ def validate_captures(
     """
     runs, seed = whole("runs", runs, 1, 1_000_000), whole("seed", seed, 0, 2**64 - 1)
     told = listener("progress", progress)
-    many = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    many = [paths] if isinstance(paths, str | os.PathLike) else [*each("captures", paths, "list of folders")]
     if not many:
         raise ConfigError("captures: none given")
-    folders = [folder for path in many for folder in _folders(Path(path))]
+    folders = [folder for path in many for folder in _folders(folder_of("captures", path))]
     seen: dict[Path, Path] = {}
     for folder in folders:
         first = seen.setdefault(folder.resolve(), folder)

@@ -27,7 +27,7 @@ from torpor.dpm import (
     Up616,
     Up617,
 )
-from torpor.dpm.critical_path import critical_path
+from torpor.dpm._critical_path import critical_path
 from torpor.report import Report
 from torpor.stats import Estimate
 from torpor.tables import Column, Table, Value

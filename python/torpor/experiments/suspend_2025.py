@@ -373,7 +373,7 @@ def draw(reproduction: Reproduction[Runs], figure: Figure) -> None:
         left.plot(places + shift, told, "k_", markersize=16.0, markeredgewidth=2.0, label=label)
     left.set_xticks(places, list(POLICIES))
     left.set_ylabel("ms")
-    left.legend(frameon=False, fontsize=8.0)
+    left.legend(frameon=False, fontsize=8.0, ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1.0))
     for side, color in ((SUSPEND, "#1f6f8b"), (RESUME, "#c8702a")):
         points = {ASYNC_SHARE: reproduction.cell(LINKS, f"{side}, {CHANGE}").ours}
         for share in SHARES:

@@ -23,6 +23,10 @@ Result replicate(const Scenario& scenario, std::uint64_t number, std::uint64_t s
     return Model{scenario, parse_policy("old")}.run({seed, number}, {});
 }
 
+std::int64_t replicate_of(const Scenario& scenario, const char* policy) {
+    return Model{scenario, parse_policy(policy)}.run({1, 0}, {}).cycles.at(0).suspend.ns;
+}
+
 TEST(Replicates, DoNotDependOnThoseBefore) {
     Model model{small(), parse_policy("old")};
     for (const std::uint64_t number : {4U, 0U, 9U, 4U})
@@ -433,6 +437,49 @@ TEST(Run, CanBeStopped) {
     Model model{scenario, parse_policy("old")};
     EXPECT_THROW(model.run({1, 0}, source.get_token()), Cancelled);
     EXPECT_EQ(model.run({1, 0}, {}).cycles.size(), 20U);
+}
+
+/// Time of the main thread per cluster on the way down, in ns.
+std::vector<std::int64_t> main_on_clusters(const Scenario& scenario, const char* policy) {
+    const Result result = Model{scenario, parse_policy(policy)}.run({1, 0}, {});
+    const std::size_t clusters = result.main_ns.size() / result.cycles.size() / 2;
+    return {result.main_ns.begin(), result.main_ns.begin() + static_cast<std::ptrdiff_t>(clusters)};
+}
+
+TEST(Switches, APinnedMainThreadStaysOnItsCpu) {
+    Scenario scenario = small();
+    const auto last = static_cast<int>(scenario.machine.cpus.size()) - 1;
+    const auto home = static_cast<std::size_t>(scenario.machine.cpus.back().cluster);
+    scenario.main.suspend_cpu = last;
+    scenario.main.suspend_utilisation = 50.0;
+    scenario.rules.eas = true;
+    const auto elsewhere = [&] {
+        std::int64_t ns = 0;
+        const auto on = main_on_clusters(scenario, "sync");
+        for (std::size_t c = 0; c < on.size(); ++c) ns += c == home ? 0 : on[c];
+        return ns;
+    };
+    EXPECT_GT(elsewhere(), 0);
+    scenario.main.pinned = true;
+    EXPECT_EQ(elsewhere(), 0);
+}
+
+TEST(Switches, ACheckOfAllDependenciesCostsMore) {
+    Scenario scenario = small(200);
+    scenario.costs[index_of(Phase::suspend)].check_ns = 10'000;
+    const auto suspend_ns = [&] { return replicate_of(scenario, "breadth-first"); };
+    const std::int64_t stopping = suspend_ns();
+    scenario.checks_all = true;
+    EXPECT_GT(suspend_ns(), stopping);
+}
+
+TEST(Switches, WakeAffinityMatters) {
+    Scenario scenario = small(120);
+    scenario.rules.eas = false;
+    const auto result = [&] { return Model{scenario, parse_policy("old")}.run({1, 0}, {}); };
+    const Result affine = result();
+    scenario.rules.wake_affine = false;
+    EXPECT_NE(result(), affine);
 }
 
 }  // namespace

@@ -86,8 +86,9 @@ TEST(ClosedForm, LastFreezeIsThatOfAListSchedule) {
             Dice dice{"last freeze", i};
             Scenario scenario = random_scenario(dice);
             scenario.kernel.preempt = preempt;
-            const std::string policy = random_version(dice) + "(sleep=msleep, msleep_ms=40)";
-            const Walk walk = first_walk(scenario, version(policy.substr(0, policy.find('('))));
+            const std::string name = random_version(dice);
+            const std::string policy = name + "(sleep=msleep, msleep_ms=40)";
+            const Walk walk = first_walk(scenario, version(name));
             ASSERT_EQ(last_frozen(scenario, policy), schedule(walk, cpus_of(scenario)).last_end)
                 << i << " " << policy;
         }
