@@ -520,6 +520,8 @@ class FairScheduler {
 
     void end_piece(int cpu) {
         if (ends_.is_slice(cpu)) {
+            // Whoever waited may have been pulled away.
+            if (!any_ready(cpu)) return ends_.set_slice(cpu, kUnbounded, 0);
             interrupt(cpu);
             requeue(cpu);
             return;

@@ -62,9 +62,13 @@ class FairLoads {
     }
     /// Of an entity on, or last on, a CPU.
     double of(const FairEntity& entity, const FairCpuState& cpu, std::int64_t now_ns) {
-        const double load = entity.load * clock_.factor(now_ns);
-        const bool runs = entity.state == FairEntity::State::running && now_ns >= cpu.since_ns;
-        return std::max(runs ? load + cpu.target : load, 0.0);
+        const double factor = clock_.factor(now_ns);
+        double load = entity.load * factor;
+        if (entity.state == FairEntity::State::running) {
+            // While its CPU leaves idle, what begin_run() has taken off is not there to be approached yet.
+            load += now_ns >= cpu.since_ns ? cpu.target : cpu.target * factor / later_factor(cpu.since_ns);
+        }
+        return std::max(load, 0.0);
     }
 
     /// An entity has got a CPU and runs from its `since_ns` on.

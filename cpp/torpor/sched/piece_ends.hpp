@@ -48,17 +48,12 @@ class PieceEnds {
     }
 
     void set(int cpu, std::int64_t piece, std::int64_t slice, std::uint64_t sequence) {
-        End& end = ends_[static_cast<std::size_t>(cpu)];
-        end = {piece, std::min(piece, slice), sequence};
-        if (cpu == next_cpu_) {
-            is_stale_ = true;
-        } else if (!is_stale_ && end.event < next_.event) {
-            next_ = end;
-            next_cpu_ = cpu;
-        }
+        put(cpu, {piece, std::min(piece, slice), sequence, sequence});
     }
+    /// Another slice for the same piece, which keeps its place among those that end with it.
     void set_slice(int cpu, std::int64_t slice, std::uint64_t sequence) {
-        set(cpu, end_of(cpu).piece, slice, sequence);
+        const auto [piece, event, old, of_piece] = end_of(cpu);
+        put(cpu, {piece, std::min(piece, slice), slice < piece ? sequence : of_piece, of_piece});
     }
     void clear(int cpu) {
         ends_[static_cast<std::size_t>(cpu)] = End{};
@@ -88,12 +83,26 @@ class PieceEnds {
         std::int64_t piece{kUnbounded};
         std::int64_t event{kUnbounded};  // of the piece or of its slice
         std::uint64_t sequence{0};
+        std::uint64_t piece_sequence{0};
+
+        bool is_before(const End& other) const {
+            return event < other.event || (event == other.event && sequence < other.sequence);
+        }
     };
     static constexpr std::int64_t kFullSpeed = 65536;
     static constexpr std::int64_t kLatest = std::int64_t{1} << 60;
 
     const End& end_of(int cpu) const { return ends_[static_cast<std::size_t>(cpu)]; }
     bool is_shared() const { return shared_ > 0.0; }
+    void put(int cpu, const End& end) {
+        ends_[static_cast<std::size_t>(cpu)] = end;
+        if (cpu == next_cpu_) {
+            is_stale_ = true;
+        } else if (!is_stale_ && end.is_before(next_)) {
+            next_ = end;
+            next_cpu_ = cpu;
+        }
+    }
     void advance(std::int64_t now_ns) {
         virtual_ += (now_ns - at_ns_) * speed_;
         at_ns_ = now_ns;

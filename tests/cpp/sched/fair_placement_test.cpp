@@ -265,6 +265,21 @@ TEST(Misfit, DoesNotMoveToACpuOfTheSameSize) {
     EXPECT_EQ(misfit(ticking(FairPlacement::spread), little_and_big(0)), "0@0[0,80)");
 }
 
+TEST(Misfit, MovesWhileItsCpuStillLeavesIdle) {
+    FairRules rules = plain();
+    rules.tick_ns = 250;
+    FairMachine machine = little_and_big();
+    machine.cpus[0].idle_exits = {{0, 400}};
+    Bench bench{machine, rules};
+    const Entity heavy = bench.add(0, {runs(100, 100)});
+    bench.scheduler.begin_window(heavy, 0, 230.0, false);
+    const Entity other = bench.add(2, {runs(100)});
+    bench.wake(0, other);
+    bench.wake(0, heavy);  // no idle CPU fits it
+    bench.run();
+    EXPECT_EQ(bench.text(), "1@2[0,100) 0@0[0,250) 0@2[250,450)");
+}
+
 TEST(Misfit, LeavesItsCpuToWhoWaitedThere) {
     Bench bench{little_and_big(), ticking(FairPlacement::spread)};
     const Entity heavy = bench.add(0, {runs(20 * kMs)});

@@ -84,6 +84,32 @@ TEST(Slices, DoNotEndWhileNobodyWaits) {
     EXPECT_EQ(together(bench, {{runs(100)}}), "0@0[0,100)");
 }
 
+TEST(Slices, DoNotEndWhenWhoWaitedHasBeenPulledAway) {
+    FairRules rules = sliced(10);
+    rules.pull = true;
+    Bench bench{identical(2), rules};
+    const Entity runner = bench.add(0, {runs(100)});
+    const Entity waiting = bench.add(0, {runs(3)});
+    const Entity other = bench.add(1, {runs(5)});
+    for (const Entity each : {runner, waiting, other}) bench.wake(0, each);
+    bench.run();
+    EXPECT_EQ(bench.text(), "2@1[0,5) 1@1[5,8) 0@0[0,100)");
+    EXPECT_EQ(bench.scheduler.counts().preemptions, 0);
+}
+
+TEST(Slices, DoNotChangeTheOrderOfPiecesThatEndAtOneInstant) {
+    // The one that waits from 5 on gives the first piece a slice, which is longer than the piece.
+    Bench bench{identical(2), sliced(30)};
+    const Entity first = bench.add(0, {runs(20)});
+    const Entity second = bench.add(1, {runs(20)});
+    const Entity waiting = bench.add(0, {runs(1)});
+    bench.wake(0, first);
+    bench.wake(0, second);
+    bench.wake(5, waiting);
+    bench.run();
+    EXPECT_EQ(bench.text(), "0@0[0,20) 1@1[0,20) 2@0[20,21)");
+}
+
 TEST(Slices, SpanThePiecesOfARun) {
     Bench bench{identical(1), sliced(10)};
     EXPECT_EQ(together(bench, {{runs(4), runs(4), runs(4)}, {runs(1)}}), "0@0[0,10) 1@0[10,11) 0@0[11,13)");
