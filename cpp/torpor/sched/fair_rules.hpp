@@ -9,7 +9,8 @@
 
 namespace torpor::sched {
 
-/// Latency of leaving idle for a CPU that has been idle for at least so long.
+/// Latency of leaving idle for a CPU that has been idle for at least so long: it passes before the first
+/// instruction of what was woken (K3).
 struct IdleExit {
     std::int64_t after_ns{0};
     std::int64_t exit_ns{0};

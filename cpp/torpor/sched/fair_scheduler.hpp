@@ -448,6 +448,10 @@ class FairScheduler {
         const int before = std::exchange(acting_, cpu);
         for (;;) {
             FairCpuState& state = cpus_[at(cpu)];
+            if (client_.now_ns() < state.since_ns) {
+                leave_idle(cpu);
+                break;
+            }
             const Entity entity = state.current;
             Work work = next_work(cpu, entity);
             FairEntity& who = entities_[slot(entity)];
@@ -527,12 +531,23 @@ class FairScheduler {
             return;
         }
         ends_.clear(cpu);
-        if (end_of_payment(cpu)) begin(cpu);
+        if (std::exchange(cpus_[at(cpu)].waking, false) || end_of_payment(cpu)) begin(cpu);
+    }
+
+    /// Nothing happens on a CPU before it has left idle. (K3)
+    void leave_idle(int cpu) {
+        FairCpuState& state = cpus_[at(cpu)];
+        state.waking = true;
+        ends_.set(cpu, ends_.after(client_.now_ns(), state.since_ns, 0), kUnbounded, events_.take_sequence());
     }
 
     /// The current piece stops where it is; both parts of what is left shrink alike.
     void interrupt(int cpu) {
-        const FairCpuState& state = cpus_[at(cpu)];
+        FairCpuState& state = cpus_[at(cpu)];
+        if (std::exchange(state.waking, false)) {
+            entities_[slot(state.current)].paying = state.paying;
+            return;
+        }
         const std::int64_t left_ns =
             ends_.left_ns(cpu, client_.now_ns(), state.piece_from_ns, state.length_ns);
         const double share = static_cast<double>(left_ns) / static_cast<double>(state.length_ns);

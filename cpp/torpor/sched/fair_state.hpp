@@ -34,6 +34,7 @@ struct FairCpuState {
     Entity last{kNobody};
     bool paying{false};             // its entity pays for what it did before it waits
     bool leaves{false};             // to whoever is ready, as soon as its step is over
+    bool waking{false};             // it leaves idle: its entity has not come to its first instruction
     std::int64_t since_ns{0};       // start of the current run, after the idle exit
     std::int64_t piece_from_ns{0};  // start of the current piece
     std::int64_t scaled_ns{0};      // of the current piece
