@@ -10,7 +10,7 @@
 
 #include "torpor/base/units.hpp"
 #include "torpor/engine/event_queue.hpp"
-#include "torpor/sched/energy_aware.hpp"
+#include "torpor/sched/fair_cpus.hpp"
 #include "torpor/sched/fair_rules.hpp"
 #include "torpor/sched/fair_state.hpp"
 #include "torpor/sched/load_signal.hpp"
@@ -71,36 +71,19 @@ class FairScheduler {
           costs_{costs},
           client_{client},
           events_{events},
-          machine_{machine},
-          clusters_{clusters_of(machine)},
-          energy_{capacities_of(machine), clusters_, machine.domains},
           ends_{machine.cpus.size(), rules.shared_cpus},
-          cpus_(machine.cpus.size()) {
-        for (std::size_t i = 0; i < cpus_.size(); ++i) {
-            cpus_[i].target = machine_.cpus[i].capacity * machine_.cpus[i].relative_freq;
-            cpus_[i].ns_per_scaled = 1.0 / machine_.cpus[i].rate;
-        }
-    }
+          cpus_{machine} {}
 
     /// Everything idle at the client's time, warm and unused.
     void reset() {
         entities_.clear();
-        for (FairCpuState& cpu : cpus_) {
-            const double target = cpu.target;
-            const double ns_per_scaled = cpu.ns_per_scaled;
-            cpu = FairCpuState{};
-            cpu.target = target;
-            cpu.ns_per_scaled = ns_per_scaled;
-            cpu.idle_since_ns = client_.now_ns();
-        }
+        cpus_.reset(client_.now_ns());
         ends_.reset(client_.now_ns());
-        queues_.reset(is_global() ? 1 : cpus_.size());
+        queues_.reset(is_global() ? 1 : static_cast<std::size_t>(cpu_count()));
         starting_.clear();
-        idle_ = cpu_count();
         eas_ = rules_.eas;
         overutilised_ = false;
         next_tick_ns_ = kUnbounded;
-        loads_.begin(client_.now_ns());
         acting_ = kNoCpu;
         counts_ = {};
     }
@@ -123,8 +106,9 @@ class FairScheduler {
         }
         const Entity entity = add(best);
         if (!is_global()) {
-            const double left = capacity_of(best) - utilisation_of_cpu(best);
-            entities_[slot(entity)].load = std::max(left / 2.0, 0.0) / loads_.factor(client_.now_ns());
+            const std::int64_t now_ns = client_.now_ns();
+            const double left = cpus_.capacity_of(best) - cpus_.utilisation(best, now_ns);
+            entities_[slot(entity)].load = std::max(left / 2.0, 0.0) / cpus_.load_factor(now_ns);
         }
         return entity;
     }
@@ -134,14 +118,9 @@ class FairScheduler {
     /// own. Nothing may be running or ready.
     void begin_window(Entity entity, int cpu, double utilisation, bool cold) {
         const std::int64_t now_ns = client_.now_ns();
-        loads_.begin(now_ns);
+        cpus_.begin_window(cpu, utilisation, cold, now_ns);
         ends_.reset(now_ns);
         for (FairEntity& each : entities_) each.load = 0.0;
-        for (int i = 0; i < cpu_count(); ++i) {
-            FairCpuState& state = cpus_[at(i)];
-            state.load = i == cpu ? utilisation : 0.0;
-            state.idle_since_ns = cold && i != cpu ? now_ns - kForEverNs : now_ns;
-        }
         entities_[slot(entity)].cpu = cpu;
         entities_[slot(entity)].load = utilisation;
         overutilised_ = false;
@@ -161,13 +140,13 @@ class FairScheduler {
     std::int64_t next_ns() {
         next_end_ns_ = ends_.next_ns();
         return std::min(
-            {next_end_ns_, is_all_idle() ? kUnbounded : next_tick_ns_, to_ns(events_.next_time())});
+            {next_end_ns_, cpus_.is_all_idle() ? kUnbounded : next_tick_ns_, to_ns(events_.next_time())});
     }
     /// Handles what is next if it is one of the scheduler's own; false when it is an event of the model. The
     /// client's clock must stand at next_ns().
     bool handle_own(std::int64_t now_ns) {
-        if (loads_.is_stale(now_ns)) loads_.renew(now_ns, cpus_, entities_);
-        if (next_tick_ns_ <= now_ns && !is_all_idle()) {
+        cpus_.renew_loads(entities_, now_ns);
+        if (next_tick_ns_ <= now_ns && !cpus_.is_all_idle()) {
             tick(now_ns);
             settle();
             return true;
@@ -186,21 +165,18 @@ class FairScheduler {
         starting_.clear();
     }
 
-    int cpu_count() const { return static_cast<int>(cpus_.size()); }
-    int clusters() const { return static_cast<int>(clusters_.size()); }
+    int cpu_count() const { return cpus_.size(); }
+    int clusters() const { return cpus_.clusters(); }
     const FairCounts& counts() const { return counts_; }
     int cpu_of(Entity entity) const { return entities_[slot(entity)].cpu; }
     /// Utilisation now.
-    double utilisation(Entity entity) {
-        const FairEntity& state = entities_[slot(entity)];
-        return loads_.of(state, cpus_[at(state.cpu)], client_.now_ns());
-    }
-    double utilisation_of_cpu(int cpu) { return loads_.of(cpus_[at(cpu)], client_.now_ns()); }
+    double utilisation(Entity entity) { return cpus_.utilisation(entities_[slot(entity)], client_.now_ns()); }
+    double utilisation_of_cpu(int cpu) { return cpus_.utilisation(cpu, client_.now_ns()); }
     std::size_t entities() const { return entities_.size(); }
 
     /// Busy time of a CPU up to now.
     std::int64_t busy_ns(int cpu) const {
-        const FairCpuState& state = cpus_[at(cpu)];
+        const FairCpuState& state = cpus_[cpu];
         const bool running = state.current != kNobody;
         return state.busy_ns + (running ? std::max<std::int64_t>(client_.now_ns() - state.since_ns, 0) : 0);
     }
@@ -210,7 +186,7 @@ class FairScheduler {
     void wake(Entity entity) {
         FairEntity& woken = entities_[slot(entity)];
         if (woken.state == State::running) {
-            if (cpus_[at(woken.cpu)].paying) woken.woken = true;
+            if (cpus_[woken.cpu].paying) woken.woken = true;
             return;
         }
         if (woken.state == State::ready) {
@@ -219,9 +195,9 @@ class FairScheduler {
         }
         ++counts_.wakeups;
         const int cpu = is_global() ? idle_cpu_of_all() : place(entity);
-        const bool idle = cpu != kNoCpu && is_idle(cpu);
+        const bool idle = cpu != kNoCpu && cpus_.is_idle(cpu);
         if (acting_ != kNoCpu) {
-            FairEntity& waker = entities_[slot(cpus_[at(acting_)].current)];
+            FairEntity& waker = entities_[slot(cpus_[acting_].current)];
             waker.owed_ns += costs_.wake_ns + (idle && cpu != acting_ ? costs_.idle_ipi_ns : 0);
         }
         if (!is_global() && cpu != woken.cpu) move(entity, cpu);
@@ -238,36 +214,16 @@ class FairScheduler {
   private:
     using State = FairEntity::State;
 
-    static constexpr std::int64_t kForEverNs = 3'600'000'000'000;
-
-    static std::size_t at(int cpu) { return static_cast<std::size_t>(cpu); }
     static std::size_t slot(Entity entity) { return static_cast<std::size_t>(entity); }
     bool is_global() const { return rules_.queues == Queues::global; }
-    bool is_all_idle() const { return idle_ == cpu_count(); }
-    bool is_idle(int cpu) const { return cpus_[at(cpu)].current == kNobody; }
-    std::size_t queue_of(int cpu) const { return is_global() ? 0 : at(cpu); }
+    std::size_t queue_of(int cpu) const { return is_global() ? 0 : static_cast<std::size_t>(cpu); }
     bool any_ready(int cpu) const { return queues_.size(queue_of(cpu)) > 0; }
-    std::int64_t runnable(int cpu) const { return queues_.size(queue_of(cpu)) + (is_idle(cpu) ? 0 : 1); }
-    double capacity_of(int cpu) const { return machine_.cpus[at(cpu)].capacity; }
-
-    static std::vector<double> capacities_of(const FairMachine& machine) {
-        std::vector<double> capacities;
-        for (const FairCpu& cpu : machine.cpus) capacities.push_back(cpu.capacity);
-        return capacities;
-    }
-    static std::vector<std::vector<int>> clusters_of(const FairMachine& machine) {
-        std::vector<std::vector<int>> clusters;
-        for (std::size_t i = 0; i < machine.cpus.size(); ++i) {
-            const auto cluster = static_cast<std::size_t>(machine.cpus[i].cluster);
-            if (cluster >= clusters.size()) clusters.resize(cluster + 1);
-            clusters[cluster].push_back(static_cast<int>(i));
-        }
-        return clusters;
+    std::int64_t runnable(int cpu) const {
+        return queues_.size(queue_of(cpu)) + (cpus_.is_idle(cpu) ? 0 : 1);
     }
 
-    bool is_overutilised(int cpu) { return !fits(utilisation_of_cpu(cpu), capacity_of(cpu)); }
     void note_overutilised(int cpu) {
-        if (eas_ && !overutilised_) overutilised_ = is_overutilised(cpu);
+        if (eas_ && !overutilised_) overutilised_ = cpus_.is_overutilised(cpu, client_.now_ns());
     }
 
     void move(Entity entity, int cpu) {
@@ -281,50 +237,28 @@ class FairScheduler {
     bool is_pinned(Entity entity) const {
         return rules_.placement == FairPlacement::pinned || entities_[slot(entity)].pinned;
     }
-    int idle_cpu_of_all() const {
-        if (idle_ == 0) return kNoCpu;
-        int best = kNoCpu;
-        for (int cpu = 0; cpu < cpu_count(); ++cpu) {
-            if (!is_idle(cpu)) continue;
-            if (!rules_.by_priority) return cpu;
-            if (best == kNoCpu || machine_.cpus[at(cpu)].rate > machine_.cpus[at(best)].rate) best = cpu;
-        }
-        return best;
-    }
+    int idle_cpu_of_all() const { return rules_.by_priority ? cpus_.fastest_idle() : cpus_.first_idle(); }
 
     int place(Entity entity) {
         const int previous = entities_[slot(entity)].cpu;
         if (is_pinned(entity)) return previous;
         const double load = utilisation(entity);
-        if (is_eas_active()) {
-            return energy_.cheapest(previous, load, [this](int cpu) { return utilisation_of_cpu(cpu); });
-        }
+        if (is_eas_active()) return cpus_.cheapest(previous, load, client_.now_ns());
         const int target = spread_target(previous);
-        if (idle_ == 0) return target;
-        if (rules_.placement == FairPlacement::biggest_idle) return largest_idle();
-        const int count = cpu_count();
-        for (int step = 0; step < count; ++step) {
-            const int cpu = (target + step) % count;
-            if (is_idle(cpu) && fits(load, capacity_of(cpu))) return cpu;
-        }
-        return largest_idle();
+        if (!cpus_.has_idle()) return target;
+        const bool spreads = rules_.placement == FairPlacement::spread;
+        const int fitting = spreads ? cpus_.idle_that_fits(target, load) : kNoCpu;
+        return fitting == kNoCpu ? cpus_.largest_idle() : fitting;
     }
     int spread_target(int previous) const {
-        if (is_idle(previous) || acting_ == kNoCpu || !rules_.wake_affine) return previous;
+        if (cpus_.is_idle(previous) || acting_ == kNoCpu || !rules_.wake_affine) return previous;
         return runnable(acting_) < runnable(previous) ? acting_ : previous;
     }
-    int largest_idle() const {
-        int best = kNoCpu;
-        for (int cpu = 0; cpu < cpu_count(); ++cpu) {
-            if (!is_idle(cpu)) continue;
-            if (best == kNoCpu || capacity_of(cpu) > capacity_of(best)) best = cpu;
-        }
-        return best;
-    }
 
-    std::int64_t cost_of_new(int cpu) const {
-        if (is_idle(cpu)) return exit_ns(cpu);
-        return kForEverNs * runnable(cpu);
+    /// An idle CPU by what leaving idle takes, a busy one behind all of them, by its queue.
+    std::pair<std::int64_t, std::int64_t> cost_of_new(int cpu) const {
+        if (cpus_.is_idle(cpu)) return {0, exit_ns(cpu)};
+        return {runnable(cpu), 0};
     }
 
     // Queues.
@@ -353,26 +287,11 @@ class FairScheduler {
 
     // Running.
     std::int64_t exit_ns(int cpu) const {
-        const FairCpuState& state = cpus_[at(cpu)];
-        const FairCpu& spec = machine_.cpus[at(cpu)];
-        const std::int64_t idle_ns = client_.now_ns() - state.idle_since_ns;
-        std::int64_t latency_ns = 0;
-        for (const IdleExit& exit : spec.idle_exits) {
-            if (idle_ns >= exit.after_ns) latency_ns = exit.exit_ns;
-        }
-        if (rules_.cluster_exit_ns > 0 && !spec.idle_exits.empty()) {
-            const auto is_deep = [&](int other) {
-                return is_idle(other) && client_.now_ns() - cpus_[at(other)].idle_since_ns >=
-                                             machine_.cpus[at(other)].idle_exits.back().after_ns;
-            };
-            const auto& cpus = clusters_[static_cast<std::size_t>(spec.cluster)];
-            if (std::all_of(cpus.begin(), cpus.end(), is_deep)) latency_ns += rules_.cluster_exit_ns;
-        }
-        return latency_ns;
+        return cpus_.exit_ns(cpu, rules_.cluster_exit_ns, client_.now_ns());
     }
 
     void occupy(int cpu, Entity entity, bool from_idle) {
-        FairCpuState& state = cpus_[at(cpu)];
+        FairCpuState& state = cpus_[cpu];
         FairEntity& chosen = entities_[slot(entity)];
         const std::int64_t now_ns = client_.now_ns();
         const std::int64_t latency_ns = from_idle ? exit_ns(cpu) : 0;
@@ -394,11 +313,9 @@ class FairScheduler {
         state.paying = chosen.paying;
         chosen.paying = false;
         state.since_ns = now_ns + latency_ns;
-        if (!is_global()) {
-            loads_.begin_run(state, chosen, now_ns);
-        }
-        --idle_;
-        ends_.set_busy(now_ns, cpu_count() - idle_);
+        if (!is_global()) cpus_.begin_run(cpu, chosen, now_ns);
+        cpus_.note_busy();
+        ends_.set_busy(now_ns, cpus_.busy());
         if (rules_.tick_ns > 0 && !is_global()) {
             if (next_tick_ns_ == kUnbounded || next_tick_ns_ < now_ns)
                 next_tick_ns_ = (now_ns / rules_.tick_ns + 1) * rules_.tick_ns;
@@ -410,11 +327,11 @@ class FairScheduler {
 
     /// Its current entity leaves a CPU, which has nobody then.
     Entity put_off(int cpu, State state) {
-        FairCpuState& from = cpus_[at(cpu)];
+        FairCpuState& from = cpus_[cpu];
         const Entity entity = from.current;
         FairEntity& left = entities_[slot(entity)];
         const std::int64_t now_ns = client_.now_ns();
-        if (!is_global()) loads_.end_run(from, left, now_ns);
+        if (!is_global()) cpus_.end_run(cpu, left, now_ns);
         const std::int64_t ran_ns = std::max<std::int64_t>(now_ns - from.since_ns, 0);
         from.busy_ns += ran_ns;
         left.ran_until_ns = now_ns;
@@ -424,8 +341,8 @@ class FairScheduler {
         from.paying = false;
         from.leaves = false;
         ends_.clear(cpu);
-        ++idle_;
-        ends_.set_busy(now_ns, cpu_count() - idle_);
+        cpus_.note_idle();
+        ends_.set_busy(now_ns, cpus_.busy());
         client_.off_cpu(entity, cpu, ran_ns);
         return entity;
     }
@@ -434,7 +351,7 @@ class FairScheduler {
     void take_next(int cpu) {
         const Entity entity = take_for(cpu);
         if (entity == kNobody) {
-            FairCpuState& state = cpus_[at(cpu)];
+            FairCpuState& state = cpus_[cpu];
             state.last = kNobody;
             state.idle_since_ns = client_.now_ns();
             ++counts_.switches;
@@ -447,7 +364,7 @@ class FairScheduler {
     void begin(int cpu) {
         const int before = std::exchange(acting_, cpu);
         for (;;) {
-            FairCpuState& state = cpus_[at(cpu)];
+            FairCpuState& state = cpus_[cpu];
             if (client_.now_ns() < state.since_ns) {
                 leave_idle(cpu);
                 break;
@@ -481,8 +398,8 @@ class FairScheduler {
             state.scaled_ns = work.scaled_ns;
             state.fixed_ns = work.fixed_ns;
             state.length_ns = length_ns;
-            state.piece_from_ns = std::max(client_.now_ns(), state.since_ns);
-            ends_.set(cpu, ends_.after(client_.now_ns(), state.piece_from_ns, length_ns), slice_end(cpu),
+            state.piece_from_ns = client_.now_ns();
+            ends_.set(cpu, ends_.after(state.piece_from_ns, state.piece_from_ns, length_ns), slice_end(cpu),
                       events_.take_sequence());
             break;
         }
@@ -498,12 +415,12 @@ class FairScheduler {
             who.left_fixed_ns = 0;
             return rest;
         }
-        if (cpus_[at(cpu)].paying) return {};
+        if (cpus_[cpu].paying) return {};
         return client_.step(entity, cpu);
     }
 
     std::int64_t length_of(int cpu, const Work& work) const {
-        return rounded_up(static_cast<double>(work.scaled_ns) * cpus_[at(cpu)].ns_per_scaled) + work.fixed_ns;
+        return rounded_up(static_cast<double>(work.scaled_ns) * cpus_[cpu].ns_per_scaled) + work.fixed_ns;
     }
     static std::int64_t rounded_up(double ns) {
         const auto whole = static_cast<std::int64_t>(ns);
@@ -512,7 +429,7 @@ class FairScheduler {
 
     /// False when the entity has left the CPU.
     bool end_of_payment(int cpu) {
-        FairCpuState& state = cpus_[at(cpu)];
+        FairCpuState& state = cpus_[cpu];
         if (!state.paying) return true;
         state.paying = false;
         FairEntity& who = entities_[slot(state.current)];
@@ -531,19 +448,19 @@ class FairScheduler {
             return;
         }
         ends_.clear(cpu);
-        if (std::exchange(cpus_[at(cpu)].waking, false) || end_of_payment(cpu)) begin(cpu);
+        if (std::exchange(cpus_[cpu].waking, false) || end_of_payment(cpu)) begin(cpu);
     }
 
     /// Nothing happens on a CPU before it has left idle. (K3)
     void leave_idle(int cpu) {
-        FairCpuState& state = cpus_[at(cpu)];
+        FairCpuState& state = cpus_[cpu];
         state.waking = true;
         ends_.set(cpu, ends_.after(client_.now_ns(), state.since_ns, 0), kUnbounded, events_.take_sequence());
     }
 
     /// The current piece stops where it is; both parts of what is left shrink alike.
     void interrupt(int cpu) {
-        FairCpuState& state = cpus_[at(cpu)];
+        FairCpuState& state = cpus_[cpu];
         if (std::exchange(state.waking, false)) {
             entities_[slot(state.current)].paying = state.paying;
             return;
@@ -555,7 +472,7 @@ class FairScheduler {
                   rounded_up(static_cast<double>(state.fixed_ns) * share));
     }
     void keep_rest(int cpu, std::int64_t scaled_ns, std::int64_t fixed_ns) {
-        FairCpuState& state = cpus_[at(cpu)];
+        FairCpuState& state = cpus_[cpu];
         FairEntity& who = entities_[slot(state.current)];
         who.left_scaled_ns = scaled_ns;
         who.left_fixed_ns = fixed_ns;
@@ -571,7 +488,7 @@ class FairScheduler {
     std::int64_t slice_end(int cpu) {
         if (rules_.slice_ns == 0 || !any_ready(cpu)) return kUnbounded;
         const std::int64_t now_ns = client_.now_ns();
-        const std::int64_t since_ns = cpus_[at(cpu)].since_ns;
+        const std::int64_t since_ns = cpus_[cpu].since_ns;
         const std::int64_t ran_ns = std::max<std::int64_t>(now_ns - since_ns, 0);
         return ends_.after(now_ns, std::max(now_ns, since_ns),
                            std::max<std::int64_t>(rules_.slice_ns - ran_ns, 0));
@@ -589,7 +506,7 @@ class FairScheduler {
     void make_way() {
         if (!client_.any_gives_way()) return;
         for (int cpu = 0; cpu < cpu_count(); ++cpu) {
-            FairCpuState& state = cpus_[at(cpu)];
+            FairCpuState& state = cpus_[cpu];
             if (state.current == kNobody || !client_.gives_way(state.current) || !any_ready(cpu)) continue;
             if (cpu == acting_ || !ends_.has_piece(cpu)) {
                 state.leaves = true;
@@ -602,7 +519,7 @@ class FairScheduler {
     }
     void preempt_if_due(int cpu) {
         if (rules_.wakeup_granularity_ns == 0) return;
-        FairCpuState& state = cpus_[at(cpu)];
+        FairCpuState& state = cpus_[cpu];
         if (client_.now_ns() - state.since_ns < rules_.wakeup_granularity_ns) return;
         if (cpu == acting_ || !ends_.has_piece(cpu)) {
             state.leaves = true;
@@ -615,15 +532,15 @@ class FairScheduler {
     void tick(std::int64_t now_ns) {
         next_tick_ns_ = (now_ns / rules_.tick_ns + 1) * rules_.tick_ns;
         bool over = false;
-        for (int cpu = 0; cpu < cpu_count(); ++cpu) over = is_overutilised(cpu) || over;
+        for (int cpu = 0; cpu < cpu_count(); ++cpu) over = cpus_.is_overutilised(cpu, now_ns) || over;
         overutilised_ = eas_ && over;
-        for (int cpu = 0; cpu < cpu_count() && idle_ > 0; ++cpu) move_misfit(cpu);
+        for (int cpu = 0; cpu < cpu_count() && cpus_.has_idle(); ++cpu) move_misfit(cpu);
     }
     void move_misfit(int cpu) {
-        if (!ends_.has_piece(cpu) || is_pinned(cpus_[at(cpu)].current)) return;
-        if (fits(utilisation(cpus_[at(cpu)].current), capacity_of(cpu))) return;
-        const int target = largest_idle();
-        if (capacity_of(target) <= capacity_of(cpu)) return;
+        if (!ends_.has_piece(cpu) || is_pinned(cpus_[cpu].current)) return;
+        if (fits(utilisation(cpus_[cpu].current), cpus_.capacity_of(cpu))) return;
+        const int target = cpus_.largest_idle();
+        if (cpus_.capacity_of(target) <= cpus_.capacity_of(cpu)) return;
         interrupt(cpu);
         const Entity entity = put_off(cpu, State::ready);
         move(entity, target);
@@ -635,20 +552,15 @@ class FairScheduler {
     FairCosts costs_;
     Client& client_;
     Events& events_;
-    FairMachine machine_;
-    std::vector<std::vector<int>> clusters_;
-    EnergyAware energy_;
     PieceEnds ends_;
     RunQueues queues_;
-    std::vector<FairCpuState> cpus_;
+    FairCpus cpus_;
     std::vector<FairEntity> entities_;
     std::vector<int> starting_;  // CPUs whose entity has not taken its first step yet
-    int idle_{0};
     bool eas_{false};
     bool overutilised_{false};
     std::int64_t next_tick_ns_{kUnbounded};
     std::int64_t next_end_ns_{kUnbounded};
-    FairLoads loads_;
     int acting_{kNoCpu};  // CPU whose entity is in a step
     FairCounts counts_;
 };
