@@ -7,7 +7,7 @@ import math
 import operator
 from collections.abc import Callable
 from numbers import Real
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -15,6 +15,17 @@ from torpor._core import ConfigError
 
 Progress = Callable[[int, int], object]
 """Hears (done, total) a few times a second."""
+
+
+class ReplicateRequest(TypedDict):
+    """Which replicates are to be run, as keyword arguments of the engine."""
+
+    runs: int
+    first: int
+    seed: int
+    threads: int
+    progress: Progress | None
+
 
 LONGEST_US = 2**60 // 1000
 """Longest time that the engine reckons with, microseconds."""
@@ -101,3 +112,16 @@ def listener(name: str, value: Progress | None) -> Progress | None:
     if value is not None and not callable(value):
         raise ConfigError(f"{name}={shown(value)} cannot be called with (done, total)")
     return value
+
+
+def replicate_request(
+    runs: int, first: int, seed: int, threads: int, progress: Progress | None, most: int
+) -> ReplicateRequest:
+    """Return which replicates are to be run, at most so many."""
+    return {
+        "runs": whole("runs", runs, 1, most),
+        "first": whole("first", first, 0, 2**62),
+        "seed": whole("seed", seed, 0, 2**64 - 1),
+        "threads": whole("threads", threads, 0, 4096),
+        "progress": listener("progress", progress),
+    }

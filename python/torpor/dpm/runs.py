@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from torpor._checks import shown, whole, word
+from torpor._checks import shown, word
 from torpor._core import ConfigError, DpmOutcome
+from torpor._replicates import Replicates
 from torpor.dpm.graph import PHASES
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ _COLUMNS = (*_CYCLE_COLUMNS, *_PHASE_COLUMNS, "cluster_busy_ns", "main_ns")
 Level = Literal["run", "cycle", "phase", "cluster"]
 
 
-class Runs:
+class Runs(Replicates):
     """Results of each cycle; made by :meth:`torpor.dpm.Scenario.run`.
 
     A cycle that fails or is aborted has the phases that ran, and the resume of what had been suspended. Of
@@ -100,8 +101,11 @@ class Runs:
     ((2, 3), (2, 3, 8), True)
     """
 
-    __slots__ = ("__weakref__", "first", "policy", "scenario", "seed", "stuck", *_COLUMNS)
+    __slots__ = ("stuck", *_COLUMNS)
+    _columns = _COLUMNS
 
+    scenario: Scenario
+    policy: Policy
     outcome: npt.NDArray[np.int8]
     ended_in: npt.NDArray[np.int8]
     device: npt.NDArray[np.int32]
@@ -138,20 +142,8 @@ class Runs:
     def __init__(
         self, *, scenario: Scenario, policy: Policy, seed: int, first: int, columns: dict[str, Any]
     ) -> None:
-        self.scenario = scenario
-        self.policy = policy
-        self.seed = seed
-        self.first = first
+        super().__init__(scenario=scenario, policy=policy, seed=seed, first=first, columns=columns)
         self.stuck: tuple[str, ...] = tuple(columns["stuck"])
-        for name in _COLUMNS:
-            array = columns[name]
-            array.flags.writeable = False
-            setattr(self, name, array)
-
-    @property
-    def runs(self) -> int:
-        """Number of replicates."""
-        return int(self.outcome.shape[0])
 
     @property
     def cycles(self) -> int:
@@ -382,33 +374,5 @@ class Runs:
         """
         return self.scenario.intervals(self.policy, seed=self.seed, replicate=self._replicate(run))
 
-    def _replicate(self, run: int) -> int:
-        run = whole("run", run, -(2**62), 2**62)
-        if not 0 <= run < self.runs:
-            raise IndexError(f"run={run}: there are {self.runs}")
-        return self.first + run
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Runs):
-            return NotImplemented
-        return (self.scenario, self.policy, self.seed, self.first, self.stuck) == (
-            other.scenario,
-            other.policy,
-            other.seed,
-            other.first,
-            other.stuck,
-        ) and all(
-            np.array_equal(mine, theirs, equal_nan=mine.dtype.kind == "f")
-            for mine, theirs in ((getattr(self, n), getattr(other, n)) for n in _COLUMNS)
-        )
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        return (
-            f"{self.scenario!r}.run('{self.policy}', runs={self.runs}, seed={self.seed}, first={self.first})"
-        )
-
-    def _repr_html_(self) -> str:
-        html: str = self.to_frame().describe().to_html()
-        return html
+    def _besides_columns(self) -> tuple[Any, ...]:
+        return *super()._besides_columns(), self.stuck

@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from torpor._checks import real, whole
+from torpor._checks import real
 from torpor._core import ConfigError, FreezeOutcome
+from torpor._replicates import Replicates
 
 if TYPE_CHECKING:
     from torpor.freezer.policies import Policy
@@ -38,7 +39,7 @@ _RUN_COLUMNS = (
 _COLUMNS = (*_RUN_COLUMNS, "refusing_by_group", "freeze_cpu_busy_ns", "thaw_cpu_busy_ns")
 
 
-class Runs:
+class Runs(Replicates):
     """Per-replicate results; made by :meth:`torpor.freezer.Scenario.run`.
 
     With retries everything but `attempts`, `cycle_ns` and `cycle_energy_mj` is of the last attempt.
@@ -99,8 +100,11 @@ class Runs:
     ((2,), True)
     """
 
-    __slots__ = ("__weakref__", "first", "policy", "scenario", "seed", *_COLUMNS)
+    __slots__ = _COLUMNS
+    _columns = _COLUMNS
 
+    scenario: Scenario
+    policy: Policy
     outcome: npt.NDArray[np.int8]
     in_kernel_loop: npt.NDArray[np.bool_]
     user_elapsed_ns: npt.NDArray[np.int64]
@@ -142,23 +146,6 @@ class Runs:
     cycle_energy_mj: npt.NDArray[np.float64]
     freeze_cpu_busy_ns: npt.NDArray[np.int64]
     thaw_cpu_busy_ns: npt.NDArray[np.int64]
-
-    def __init__(
-        self, *, scenario: Scenario, policy: Policy, seed: int, first: int, columns: dict[str, Any]
-    ) -> None:
-        self.scenario = scenario
-        self.policy = policy
-        self.seed = seed
-        self.first = first
-        for name in _COLUMNS:
-            array = columns[name]
-            array.flags.writeable = False
-            setattr(self, name, array)
-
-    @property
-    def runs(self) -> int:
-        """Number of replicates."""
-        return int(self.elapsed_ns.shape[0])
 
     @property
     def elapsed_ms(self) -> npt.NDArray[np.float64]:
@@ -304,36 +291,6 @@ class Runs:
             As of :meth:`Scenario.tasks`.
         """
         return self.scenario.tasks(self.policy, seed=self.seed, replicate=self._replicate(run))
-
-    def _replicate(self, run: int) -> int:
-        run = whole("run", run, -(2**62), 2**62)
-        if not 0 <= run < self.runs:
-            raise IndexError(f"run={run}: there are {self.runs}")
-        return self.first + run
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Runs):
-            return NotImplemented
-        return (self.scenario, self.policy, self.seed, self.first) == (
-            other.scenario,
-            other.policy,
-            other.seed,
-            other.first,
-        ) and all(
-            np.array_equal(mine, theirs, equal_nan=mine.dtype.kind == "f")
-            for mine, theirs in ((getattr(self, n), getattr(other, n)) for n in _COLUMNS)
-        )
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        return (
-            f"{self.scenario!r}.run('{self.policy}', runs={self.runs}, seed={self.seed}, first={self.first})"
-        )
-
-    def _repr_html_(self) -> str:
-        html: str = self.to_frame().describe().to_html()
-        return html
 
 
 def _long(

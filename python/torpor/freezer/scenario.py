@@ -15,9 +15,9 @@ from torpor._checks import (
     LONGEST_US,
     Progress,
     flag,
-    listener,
     plain,
     real,
+    replicate_request,
     shown,
     slice_ns,
     time_ns,
@@ -312,22 +312,14 @@ class Scenario:
         # A replicate's result takes about 600 bytes and a count per group and CPU; one call holds 4 GiB of
         # them at most.
         most = 2**32 // (600 + 8 * (len(self.groups) + len(self.freq_khz)))
-        runs = whole("runs", runs, 1, most)
-        first = whole("first", first, 0, 2**62)
-        seed = whole("seed", seed, 0, 2**64 - 1)
-        columns = _core.run_freezer(
-            self._core_scenario,
-            chosen,
-            runs=runs,
-            first=first,
-            seed=seed,
-            threads=whole("threads", threads, 0, 4096),
-            progress=listener("progress", progress),
-        )
+        request = replicate_request(runs, first, seed, threads, progress, most)
+        columns = _core.run_freezer(self._core_scenario, chosen, **request)
         if None in self._cpus(0.0)[1]:
             for name in ("freeze_energy_mj", "thaw_energy_mj", "cycle_energy_mj"):
-                columns[name] = np.full(runs, np.nan)
-        return Runs(scenario=self, policy=chosen, seed=seed, first=first, columns=columns)
+                columns[name] = np.full(request["runs"], np.nan)
+        return Runs(
+            scenario=self, policy=chosen, seed=request["seed"], first=request["first"], columns=columns
+        )
 
     def timeline(self, policy: Policy | str, *, seed: int = 0, replicate: int = 0) -> Timeline:
         """Play one replicate and keep everything that happens in it.

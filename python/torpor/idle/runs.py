@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+
+from torpor._replicates import Replicates
 
 if TYPE_CHECKING:
     from torpor.idle.policies import Policy
@@ -36,9 +38,10 @@ _RUN_COLUMNS = (
     "wake_latency_p99_ns",
     "wake_latency_max_ns",
 )
+_COLUMNS = (*_STATE_COLUMNS, *_CPU_COLUMNS, *_RUN_COLUMNS, "cluster_off_ns")
 
 
-class Runs:
+class Runs(Replicates):
     """Per-replicate results; made by :meth:`torpor.idle.Scenario.run`.
 
     Attributes
@@ -68,11 +71,11 @@ class Runs:
     (2, 8, 3)
     """
 
-    __slots__ = (
-        *("__weakref__", "cluster_off_ns", "first", "policy", "scenario", "seed"),
-        *(*_STATE_COLUMNS, *_CPU_COLUMNS, *_RUN_COLUMNS),
-    )
+    __slots__ = _COLUMNS
+    _columns = _COLUMNS
 
+    scenario: Scenario
+    policy: Policy
     residency_ns: npt.NDArray[np.int64]
     usage: npt.NDArray[np.int64]
     above: npt.NDArray[np.int64]
@@ -95,23 +98,6 @@ class Runs:
     wake_latency_p95_ns: npt.NDArray[np.int64]
     wake_latency_p99_ns: npt.NDArray[np.int64]
     wake_latency_max_ns: npt.NDArray[np.int64]
-
-    def __init__(
-        self, *, scenario: Scenario, policy: Policy, seed: int, first: int, columns: dict[str, Any]
-    ) -> None:
-        self.scenario = scenario
-        self.policy = policy
-        self.seed = seed
-        self.first = first
-        for name in (*_STATE_COLUMNS, *_CPU_COLUMNS, *_RUN_COLUMNS, "cluster_off_ns"):
-            array = columns[name]
-            array.flags.writeable = False
-            setattr(self, name, array)
-
-    @property
-    def runs(self) -> int:
-        """Number of replicates."""
-        return int(self.energy_mj.shape[0])
 
     def to_frame(self, level: Literal["run", "cpu", "state"] = "run") -> pd.DataFrame:
         """Tidy table of the results.
@@ -195,28 +181,4 @@ class Runs:
         >>> len(Scenario(Board.load("toy"), duration_s=0.05).run("menu").timeline(0)) > 0
         True
         """
-        if not 0 <= run < self.runs:
-            raise IndexError(f"run={run}: there are {self.runs}")
-        return self.scenario.timeline(self.policy, seed=self.seed, replicate=self.first + run)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Runs):
-            return NotImplemented
-        names = (*_STATE_COLUMNS, *_CPU_COLUMNS, *_RUN_COLUMNS, "cluster_off_ns")
-        return (self.scenario, self.policy, self.seed, self.first) == (
-            other.scenario,
-            other.policy,
-            other.seed,
-            other.first,
-        ) and all(np.array_equal(getattr(self, n), getattr(other, n), equal_nan="energy" in n) for n in names)
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        return (
-            f"{self.scenario!r}.run('{self.policy}', runs={self.runs}, seed={self.seed}, first={self.first})"
-        )
-
-    def _repr_html_(self) -> str:
-        html: str = self.to_frame().describe().to_html()
-        return html
+        return self.scenario.timeline(self.policy, seed=self.seed, replicate=self._replicate(run))

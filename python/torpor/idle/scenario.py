@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
 
 from torpor import _core
-from torpor._checks import Progress, listener, plain, real, shown, time_ns, whole
+from torpor._checks import Progress, plain, real, replicate_request, shown, time_ns, whole
 from torpor._core import ConfigError
 from torpor.board import Board
 from torpor.idle.policies import Policy, as_policy
@@ -181,19 +181,11 @@ class Scenario:
         chosen = as_policy(policy)
         # A replicate's result takes about half a KiB a CPU; one call holds 4 GiB of them at most.
         most = 2**32 // (512 * self.board.cpu_count)
-        runs = whole("runs", runs, 1, most)
-        first = whole("first", first, 0, 2**62)
-        seed = whole("seed", seed, 0, 2**64 - 1)
-        columns = _core.run_idle(
-            self._core_scenario,
-            chosen,
-            runs=runs,
-            first=first,
-            seed=seed,
-            threads=whole("threads", threads, 0, 4096),
-            progress=listener("progress", progress),
+        request = replicate_request(runs, first, seed, threads, progress, most)
+        columns = _core.run_idle(self._core_scenario, chosen, **request)
+        return Runs(
+            scenario=self, policy=chosen, seed=request["seed"], first=request["first"], columns=columns
         )
-        return Runs(scenario=self, policy=chosen, seed=seed, first=first, columns=columns)
 
     def timeline(self, policy: Policy | str, *, seed: int = 0, replicate: int = 0) -> Timeline:
         """Play one replicate and keep everything that happens in it.
