@@ -13,7 +13,17 @@ import pytest
 from dpm_scenes import DIAMOND, INLINE, LIMITED, device, four
 from refusals import refused
 from torpor.board import Board
-from torpor.dpm import PHASES, BreadthFirst, DeviceGraph, Generator, Policy, Scenario, Segment, run_policies
+from torpor.dpm import (
+    PHASES,
+    BreadthFirst,
+    Device,
+    DeviceGraph,
+    Generator,
+    Policy,
+    Scenario,
+    Segment,
+    run_policies,
+)
 
 TOY = Board.load("toy")
 ASYNC = ("old", "old-inline", "breadth-first", "up-6.16", "up-6.17")
@@ -257,6 +267,9 @@ def test_numbers_of_numpy_are_numbers() -> None:
             "since_tick_us=4000 is outside 0 <= since_tick_us < 4000, one tick at HZ 250",
         ),
         ({"since_tick_us": 3999.9999}, "since_tick_us=3999.9999 is outside"),
+        ({"since_tick_us": 1000, "tick_hz": 1000}, "since_tick_us=1000 is outside 0 <= since_tick_us < 1000"),
+        ({"tick_hz": 0}, "tick_hz=0 is outside 1..10000"),
+        ({"tick_hz": 250.5}, "tick_hz=250.5 is no whole number"),
         ({"warmup_cycles": -1}, "warmup_cycles=-1 is outside 0..1000000"),
         ({"cycles": 0}, "cycles=0 is outside 1..1000000"),
         ({"cycles": 1.5}, "cycles=1.5 is no whole number"),
@@ -391,3 +404,22 @@ def test_a_timeline_has_one_cycle_in_order_of_time() -> None:
     assert frame["time_ns"].is_monotonic_increasing
     assert frame.loc[frame["event"] == "phase_begin", "phase"].tolist() == list(PHASES)
     assert set(frame.loc[frame["event"] == "run_begin", "cpu"]) == {0, 1}
+
+
+WHEEL = DeviceGraph([Device("a", callbacks={"resume": [Segment.ticks(3)]})])
+"""A sleep through the timer wheel."""
+
+
+@pytest.mark.parametrize(("tick_hz", "ms"), [(None, 12), (100, 30), (1000, 3)])
+def test_a_sleep_through_the_timer_wheel_takes_ticks_of_the_kernels_hz(tick_hz, ms):
+    scenario = Scenario.reference(WHEEL, cpus=1, tick_hz=tick_hz, since_tick_us=0)
+    assert scenario.run("sync").resume_ns[0, 0] == ms * 1_000_000
+
+
+def test_hz_of_the_scenario_goes_before_the_boards():
+    board = Board.load("toy", tick_hz=100)
+    one, other = (
+        Scenario(board, WHEEL, tick_hz=tick_hz, since_tick_us=0, cycles=1).run("sync").resume_ns[0, 0]
+        for tick_hz in (None, 1000)
+    )
+    assert one - other > 20_000_000

@@ -56,6 +56,11 @@ def test_the_tick_of_the_machine_is_taken():
     assert _ms(slow, _recorded(_device("a", Segment.ticks(3)))) == 30.0
 
 
+def test_a_period_of_no_whole_hz_is_refused():
+    message = refused(lambda: RecordedMachine("lab", cpus=1, capacity=1.0, tick_ns=3_999_999))
+    assert message.startswith("tick_ns=3999999 is no period of a whole HZ")
+
+
 @pytest.mark.parametrize(("machine", "ms"), [(ONE, 8.0), (FOUR, 2.0), (SHARED, 8.0)])
 def test_cpus_that_share_a_clock_are_as_fast_as_one_together(machine, ms):
     recorded = _recorded(*(_device(name, Segment.cpu(2000)) for name in "abcd"))

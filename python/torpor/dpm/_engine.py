@@ -32,6 +32,7 @@ __all__ = ["MAX_CYCLES", "core_scenario", "machine_of", "scales_in", "section_of
 
 MAX_CPUS = 8192
 MAX_CYCLES = 10**6
+MAX_HZ = 10_000
 
 _REFERENCE_HZ = 250
 
@@ -121,6 +122,12 @@ def scales_in(scenario: Scenario) -> Any:
     return () if found == (1.0, 1.0) else found
 
 
+def _tick_hz(scenario: Scenario) -> int:
+    if scenario.tick_hz is not None:
+        return whole("tick_hz", scenario.tick_hz, 1, MAX_HZ)
+    return _REFERENCE_HZ if scenario.board is None else scenario.board.tick_hz
+
+
 def core_scenario(scenario: Scenario, machine: FairMachine) -> _core.DpmScenario:
     """Make what the engine reads."""
 
@@ -134,7 +141,7 @@ def core_scenario(scenario: Scenario, machine: FairMachine) -> _core.DpmScenario
         return time_ns(chosen(name), name, 0, most_us)
 
     section = section_of(scenario.board)
-    hz = _REFERENCE_HZ if scenario.board is None else scenario.board.tick_hz
+    hz = _tick_hz(scenario)
     tick_ns = round(1e9 / hz)
     last_cpu = len(machine.cpus) - 1
     per_item = is_on("worker_per_item")

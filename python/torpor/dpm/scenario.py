@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from torpor import _core
-from torpor._checks import Progress, listener, plain, shown, whole
+from torpor._checks import Progress, ReplicateRequest, plain, replicate_request, shown
 from torpor._core import ConfigError
 from torpor.board import Board
 from torpor.dpm._conditions import devices_of, interval_frame, named_costs, named_phase_costs, scales_of
@@ -33,7 +33,7 @@ _NUMBERS = (
     *("cluster_exit_us", "shared_cpus", "main_suspend_cpu", "main_suspend_util", "main_resume_cpu"),
     *("main_resume_util", "main_gives_way", "initial_workers", "worker_per_item", "barrier_wakes"),
     *("direct_complete", "eas_switch_us", "jitter", "since_tick_us", "warmup_cycles", "cycles"),
-    *("async_devices", "relative_freq"),
+    *("async_devices", "relative_freq", "tick_hz"),
 )
 
 
@@ -104,6 +104,8 @@ class Scenario:
         Standard deviation of the logarithm of a factor on the length of each callback, drawn per cycle.
     since_tick_us : float or None, microseconds
         Time since the last tick when a side begins; drawn when the board does not say either.
+    tick_hz : int or None
+        The kernel's HZ; None takes the board's, 250 in the reference mode.
     warmup_cycles : int
         Cycles of each replicate that are run first and not reported: workers are created in them.
     cycles : int
@@ -162,6 +164,7 @@ class Scenario:
     eas_switch_us: float | None = None
     jitter: float | None = None
     since_tick_us: float | None = None
+    tick_hz: int | None = None
     warmup_cycles: int = 2
     cycles: int = 10
     scales: Sequence[float] | Sequence[Sequence[float]] | None = None
@@ -204,6 +207,7 @@ class Scenario:
         direct_complete: bool | None = None,
         jitter: float | None = None,
         since_tick_us: float | None = None,
+        tick_hz: int | None = None,
         warmup_cycles: int = 0,
         cycles: int = 1,
         scales: Sequence[float] | Sequence[Sequence[float]] | None = None,
@@ -212,7 +216,7 @@ class Scenario:
     ) -> Scenario:
         """Return the reference mode: equal CPUs, one FIFO queue for all, a worker per item, nothing costs.
 
-        What it does can be worked out by hand. The tick comes 250 times a second.
+        What it does can be worked out by hand.
 
         Parameters
         ----------
@@ -222,7 +226,9 @@ class Scenario:
             Number of CPUs.
         async_devices, shared_cpus, main_gives_way, initial_workers, worker_per_item, barrier_wakes
             As of `Scenario`, with the defaults of the reference mode; so are all others.
-        checks_all, direct_complete, jitter, since_tick_us, warmup_cycles, cycles, scales, costs, phase_costs
+        checks_all, direct_complete, jitter, since_tick_us, tick_hz, warmup_cycles, cycles, scales, costs
+            As of `Scenario`.
+        phase_costs
             As of `Scenario`.
 
         Raises
@@ -253,6 +259,7 @@ class Scenario:
             direct_complete=direct_complete,
             jitter=jitter,
             since_tick_us=since_tick_us,
+            tick_hz=tick_hz,
             warmup_cycles=warmup_cycles,
             cycles=cycles,
             scales=scales,
@@ -344,24 +351,20 @@ class Scenario:
         True
         """
         chosen = as_policy(policy)
-        runs, seed, first, threads = self._checked(runs, seed, first, threads)
-        columns = _core.run_dpm(
-            self._core_scenario,
-            chosen,
-            runs=runs,
-            first=first,
-            seed=seed,
-            threads=threads,
-            progress=listener("progress", progress),
-        )
+        request = self._request(runs, first, seed, threads, progress)
+        columns = _core.run_dpm(self._core_scenario, chosen, **request)
         if self._machine.power is None:
             for name in ("suspend_energy_mj", "resume_energy_mj"):
                 columns[name].fill(float("nan"))
-        return Runs(scenario=self, policy=chosen, seed=seed, first=first, columns=columns)
+        return Runs(
+            scenario=self, policy=chosen, seed=request["seed"], first=request["first"], columns=columns
+        )
 
-    def _checked(self, runs: int, seed: int, first: int, threads: int) -> tuple[int, int, int, int]:
-        runs = whole("runs", runs, 1, 2**53)
-        first = whole("first", first, 0, 2**62)
+    def _request(
+        self, runs: int, first: int, seed: int, threads: int = 0, progress: Progress | None = None
+    ) -> ReplicateRequest:
+        request = replicate_request(runs, first, seed, threads, progress, 2**53)
+        runs, first = request["runs"], request["first"]
         # A cycle takes about 1 KiB, and as much again in its columns.
         most = 2**32 // (2100 + 64 * len(self.clusters))
         if runs * self.cycles > most:
@@ -376,7 +379,11 @@ class Scenario:
                 f"first={first} and runs={runs} are replicates up to {first + runs - 1}, limit: "
                 f"{given - 1}, the last with a scale"
             )
-        return runs, whole("seed", seed, 0, 2**64 - 1), first, whole("threads", threads, 0, 4096)
+        return request
+
+    def _world(self, seed: int, replicate: int) -> tuple[int, int]:
+        request = self._request(1, replicate, seed)
+        return request["seed"], request["first"]
 
     def timeline(self, policy: Policy | str, seed: int = 0, replicate: int = 0) -> Timeline:
         """Play one replicate and keep all that happens in its first reported cycle.
@@ -399,7 +406,7 @@ class Scenario:
         'soc'
         """
         chosen = as_policy(policy)
-        _, seed, replicate, _ = self._checked(1, seed, replicate, 0)
+        seed, replicate = self._world(seed, replicate)
         columns = _core.run_dpm_timeline(self._core_scenario, chosen, seed=seed, replicate=replicate)
         return Timeline(scenario=self, policy=chosen, seed=seed, replicate=replicate, columns=columns)
 
@@ -430,7 +437,7 @@ class Scenario:
         'suspend'
         """
         chosen = as_policy(policy)
-        _, seed, replicate, _ = self._checked(1, seed, replicate, 0)
+        seed, replicate = self._world(seed, replicate)
         return interval_frame(
             _core.run_dpm_intervals(self._core_scenario, chosen, seed=seed, replicate=replicate)
         )

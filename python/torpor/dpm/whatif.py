@@ -10,12 +10,13 @@ from typing import Any
 import pandas as pd
 
 from torpor import _core
+from torpor._checks import whole
 from torpor._core import ConfigError
 from torpor.dpm._capture_graph import RecordedGraph
-from torpor.dpm._conditions import interval_frame
 from torpor.dpm.capture import DeviceCapture
 from torpor.dpm.graph import PHASES, Device, DeviceGraph, Segment
 from torpor.dpm.policies import Policy, as_policy
+from torpor.dpm.scenario import Scenario
 
 __all__ = ["PhaseModel", "Played", "RecordedMachine"]
 
@@ -53,7 +54,7 @@ class Played:
     seed: int
     replicate: int
     graph: DeviceGraph = field(repr=False)
-    _scenario: _core.DpmScenario | None = field(default=None, repr=False, compare=False)
+    _scenario: Scenario | None = field(default=None, repr=False, compare=False)
 
     def intervals(self) -> pd.DataFrame:
         """Play it again and tell what became of each device in the phase.
@@ -64,10 +65,7 @@ class Played:
             As of :meth:`torpor.dpm.Scenario.intervals`.
         """
         assert self._scenario is not None
-        columns = _core.run_dpm_intervals(
-            self._scenario, self.policy, seed=self.seed, replicate=self.replicate
-        )
-        frame = interval_frame(columns)
+        frame = self._scenario.intervals(self.policy, seed=self.seed, replicate=self.replicate)
         return frame[frame["phase"] == self.phase].reset_index(drop=True)
 
 
@@ -84,7 +82,12 @@ class RecordedMachine:
     capacity : float
         How much work they do together, in CPUs.
     tick_ns : int, nanoseconds
-        Period of the tick.
+        Period of the tick: a second over the kernel's HZ, rounded.
+
+    Raises
+    ------
+    ConfigError
+        For a period of no HZ.
 
     Examples
     --------
@@ -96,6 +99,16 @@ class RecordedMachine:
     cpus: int
     capacity: float
     tick_ns: int = 4_000_000
+
+    def __post_init__(self) -> None:
+        whole("tick_ns", self.tick_ns, 10**5, 10**9)
+        if round(1e9 / self.tick_hz) != self.tick_ns:
+            raise ConfigError(f"tick_ns={self.tick_ns} is no period of a whole HZ, limit: 1e9/HZ, rounded")
+
+    @property
+    def tick_hz(self) -> int:
+        """The kernel's HZ."""
+        return round(1e9 / self.tick_ns)
 
     @classmethod
     def of(cls, capture: DeviceCapture) -> RecordedMachine:
@@ -167,59 +180,28 @@ class PhaseModel:
         self._costs = recorded.costs[phase]
         self._direct_complete = direct_complete
 
-    def _scenario(self, since_tick_ns: int, items_with_main: bool) -> _core.DpmScenario:
-        """Everything but the policy: the engine's reference mode, in which the main thread gives way."""
+    def _scenario(self, since_tick_ns: int, items_with_main: bool) -> Scenario:
+        """Everything but the policy: the reference mode, in which the main thread gives way."""
         costs, machine = self._costs, self.machine
         same = items_with_main or machine.cpus == 1
         item_us = costs.item_same_cpu_us if same else costs.item_other_cpu_us
-        by_phase = [_core.DpmCosts()] * len(PHASES)
-        by_phase[PHASES.index(self.phase)] = _core.DpmCosts(
-            list_step_ns=round(costs.step_us * 1000),
-            callback_ns=round(costs.callback_us * 1000),
-            tail_ns=round(costs.end_us * 1000),
-            queue_ns=round(item_us * 1000),
-            dispatch_ns=round(item_us * 1000),
-        )
-        return _core.DpmScenario(
-            devices=self.graph._core_graph,
-            cpus=[_core.FairCpu()] * machine.cpus,
-            domains=[],
-            rules=_core.FairRules(
-                queues="global",
-                placement="spread",
-                eas=False,
-                wake_affine=False,
-                pull=False,
-                slice_ns=0,
-                wakeup_granularity_ns=0,
-                tick_ns=0,
-                cluster_exit_ns=0,
-                shared_cpus=machine.capacity if machine.capacity < machine.cpus else 0.0,
-            ),
-            sched_costs=_core.FairCosts(),
-            costs=by_phase,
-            main_suspend_cpu=0,
-            main_suspend_util=0.0,
-            main_resume_cpu=0,
-            main_resume_util=0.0,
+        return Scenario.reference(
+            self.graph,
+            machine.cpus,
+            shared_cpus=machine.capacity if machine.capacity < machine.cpus else None,
             main_gives_way=True,
-            main_pinned=False,
-            worker_per_item=True,
-            initial_workers=0,
-            async_kind="flagged",
-            async_share=1.0,
-            barrier_wakes=False,
-            checks_all=False,
             direct_complete=self._direct_complete,
-            eas_switch_ns=0,
-            jitter=0.0,
-            tick_ns=machine.tick_ns,
-            since_tick_ns=since_tick_ns,
-            warmup_cycles=0,
-            cycles=1,
-            scales=[],
-            every_scale=None,
-            power=[],
+            tick_hz=machine.tick_hz,
+            since_tick_us=since_tick_ns / 1000,
+            phase_costs={
+                self.phase: {
+                    "list_step_us": costs.step_us,
+                    "callback_us": costs.callback_us,
+                    "tail_us": costs.end_us,
+                    "queue_us": item_us,
+                    "dispatch_us": item_us,
+                }
+            },
         )
 
     def play(
@@ -251,12 +233,12 @@ class PhaseModel:
         """
         chosen = as_policy(policy)
         scenario = self._scenario(since_tick_ns, items_with_main)
-        columns = _core.run_dpm(scenario, chosen, runs=1, first=replicate, seed=seed, threads=1)
-        if columns["stuck"][0]:
-            raise ConfigError(f"{self.machine.name}: {self.phase} never ends: {columns['stuck'][0]}")
+        runs = scenario.run(chosen, first=replicate, seed=seed, threads=1)
+        if runs.stuck[0]:
+            raise ConfigError(f"{self.machine.name}: {self.phase} never ends: {runs.stuck[0]}")
         place = PHASES.index(self.phase)
-        ms = int(columns["phase_ns"][0, 0, place]) / 1e6
-        by_workers = int(columns["callbacks_by_workers"][0, 0, place])
+        ms = int(runs.phase_ns[0, 0, place]) / 1e6
+        by_workers = int(runs.callbacks_by_workers[0, 0, place])
         return Played(self.phase, ms, by_workers, chosen, seed, replicate, self.graph, scenario)
 
     def draw(self, policy: Policy | str, *, seed: int = 0, replicate: int = 0) -> Played:
