@@ -6,14 +6,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
+
+import pandas as pd
 
 from torpor.tables import Table
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-__all__ = ["JudgedReport", "Report"]
+__all__ = ["CaptureReport", "JudgedReport", "Report"]
 
 
 @dataclass(frozen=True)
@@ -117,3 +116,134 @@ class JudgedReport(ABC):
 
     def __str__(self) -> str:
         return self.to_text()
+
+
+class _Quantity(Protocol):
+    """One figure of a capture."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def ok(self) -> bool | None: ...
+
+
+QuantityT = TypeVar("QuantityT", bound=_Quantity)
+QuantityT_co = TypeVar("QuantityT_co", bound=_Quantity, covariant=True)
+
+
+class _Capture(Protocol[QuantityT_co]):
+    """What is recorded in one folder, compared with the model."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def quantities(self) -> tuple[QuantityT_co, ...]: ...
+
+    @property
+    def ok(self) -> bool: ...
+
+    @property
+    def untimed(self) -> str: ...
+
+
+CaptureT = TypeVar("CaptureT", bound=_Capture[Any])
+
+
+@dataclass(frozen=True, repr=False)
+class CaptureReport(JudgedReport, Generic[CaptureT, QuantityT]):
+    """A family's model against captures of real kernels.
+
+    Of a capture it uses `name`, `quantities`, `ok` and `untimed`, why no time of it is judged (empty where
+    one is); of a quantity `name`, `ok` (None for what is only reported) and what the family prints.
+
+    Parameters
+    ----------
+    captures : tuple of captures
+        In the order given.
+
+    Examples
+    --------
+    >>> from torpor.dpm.validate_report import CaptureResult, Quantity, ValidateReport
+    >>> resume = Quantity("resume, mean", "ms", 100.0, 150.0, 10.0, "predict")
+    >>> report = ValidateReport((CaptureResult("phone", (resume,)),))
+    >>> isinstance(report, CaptureReport), report
+    (True, ValidateReport(captures=['phone'], all_ok=False))
+    >>> print(report.to_text().splitlines()[-1])
+    0 of 1 limits kept; missed: phone: resume, mean
+    """
+
+    captures: tuple[CaptureT, ...]
+
+    _FAMILY: ClassVar[str]
+    _CAPTURE_KEYS: ClassVar[Sequence[str]] = ("name", "untimed")
+    _QUANTITY_KEYS: ClassVar[Sequence[str]] = (
+        *("name", "unit", "recorded", "predicted"),
+        *("error_pct", "limit_pct", "limit", "ok"),
+    )
+    _FRAME_KEYS: ClassVar[Sequence[str]]
+
+    @abstractmethod
+    def _capture_tables(self, capture: CaptureT) -> list[Table]:
+        """Make the printed tables of one capture."""
+
+    @property
+    def all_ok(self) -> bool:
+        """Whether no limit is missed."""
+        return all(capture.ok for capture in self.captures)
+
+    @property
+    def ok(self) -> bool:
+        """The same as `all_ok`."""
+        return self.all_ok
+
+    @property
+    def missed(self) -> tuple[QuantityT, ...]:
+        """Quantities whose limit is missed, of all captures."""
+        return tuple(q for capture in self.captures for q in capture.quantities if q.ok is False)
+
+    def to_json(self) -> dict[str, Any]:
+        """Family, captures and their quantities; null where there is no prediction, limit or verdict."""
+        return {
+            "family": self._FAMILY,
+            "captures": [self._capture_data(capture) for capture in self.captures],
+        }
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per quantity."""
+        return pd.DataFrame(
+            [
+                {"capture": capture.name, **{key: getattr(q, key) for key in self._FRAME_KEYS}}
+                for capture in self.captures
+                for q in capture.quantities
+            ]
+        )
+
+    def tables(self) -> list[Table]:
+        """Make the printed tables, capture by capture."""
+        return [table for capture in self.captures for table in self._capture_tables(capture)]
+
+    def _capture_data(self, capture: CaptureT) -> dict[str, Any]:
+        return {
+            **{key: getattr(capture, key) for key in self._CAPTURE_KEYS},
+            "quantities": [{key: getattr(q, key) for key in self._QUANTITY_KEYS} for q in capture.quantities],
+        }
+
+    def _kept(self) -> str:
+        checked = sum(q.ok is not None for capture in self.captures for q in capture.quantities)
+        return f"{checked - len(self.missed)} of {checked} limits kept"
+
+    def _verdict(self) -> str:
+        missed = [f"{c.name}: {q.name}" for c in self.captures for q in c.quantities if q.ok is False]
+        untimed = [f"{c.name} ({c.untimed})" for c in self.captures if c.untimed]
+        verdict = self._kept()
+        if missed:
+            verdict += f"; missed: {'; '.join(missed)}"
+        if untimed:
+            verdict += f"; no times judged: {', '.join(untimed)}"
+        return verdict if missed or untimed else f"{verdict}: all fine"
+
+    def __repr__(self) -> str:
+        names = [capture.name for capture in self.captures]
+        return f"{type(self).__name__}(captures={names}, all_ok={self.all_ok})"

@@ -6,11 +6,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-import pandas as pd
-
 from torpor.dpm._validate_tables import capture_tables
 from torpor.dpm._whatif_modes import Mode, Race
-from torpor.report import JudgedReport
+from torpor.report import CaptureReport
 from torpor.tables import Table
 
 __all__ = ["CaptureResult", "Quantity", "ValidateReport"]
@@ -139,9 +137,13 @@ class CaptureResult:
         return [quantity for quantity in self.quantities if quantity.section == section]
 
 
-@dataclass(frozen=True)
-class ValidateReport(JudgedReport):
+@dataclass(frozen=True, repr=False)
+class ValidateReport(CaptureReport[CaptureResult, Quantity]):
     """The dpm model against captures of real kernels.
+
+    A limit is in percent, or for what is no share of anything in the quantity's unit (`limit`). As plain
+    data each capture also has `modes`, with the `orders` (winner, loser) that make a mode and the steps of
+    its critical `path`; and `races`.
 
     Parameters
     ----------
@@ -155,77 +157,21 @@ class ValidateReport(JudgedReport):
     False
     """
 
-    captures: tuple[CaptureResult, ...]
+    _FAMILY = "dpm"
+    _FRAME_KEYS = (
+        *("section", "phase", "what", "unit", "recorded", "low", "high", "predicted", "predicted_low"),
+        *("predicted_high", "error_pct", "limit_pct", "limit", "ok"),
+    )
 
-    @property
-    def all_ok(self) -> bool:
-        """Whether no limit is missed."""
-        return all(capture.ok for capture in self.captures)
-
-    @property
-    def ok(self) -> bool:
-        """The same as `all_ok`."""
-        return self.all_ok
-
-    @property
-    def missed(self) -> tuple[Quantity, ...]:
-        """Quantities whose limit is missed, of all captures."""
-        return tuple(q for capture in self.captures for q in capture.quantities if q.ok is False)
-
-    def to_json(self) -> dict[str, Any]:
-        """Family, captures and their quantities; null where there is no limit or verdict.
-
-        A limit is in percent, or for what is no share of anything in the quantity's unit (`limit`). Each
-        capture also has `untimed`, why no time of it is judged; `modes`, with the `orders` (winner, loser)
-        that make a mode and the steps of its critical `path`; and `races`.
-        """
-        keys = ("name", "unit", "recorded", "predicted", "error_pct", "limit_pct", "limit", "ok")
+    def _capture_data(self, capture: CaptureResult) -> dict[str, Any]:
         return {
-            "family": "dpm",
-            "captures": [
-                {
-                    "name": capture.name,
-                    "untimed": capture.untimed,
-                    "quantities": [{key: getattr(q, key) for key in keys} for q in capture.quantities],
-                    "modes": [_mode_data(mode) for mode in capture.modes],
-                    "races": [_without_nan(asdict(race)) for race in capture.races],
-                }
-                for capture in self.captures
-            ],
+            **super()._capture_data(capture),
+            "modes": [_mode_data(mode) for mode in capture.modes],
+            "races": [_without_nan(asdict(race)) for race in capture.races],
         }
 
-    def to_frame(self) -> pd.DataFrame:
-        """One row per quantity."""
-        keys = (
-            *("section", "phase", "what", "unit", "recorded", "low", "high", "predicted", "predicted_low"),
-            *("predicted_high", "error_pct", "limit_pct", "limit", "ok"),
-        )
-        return pd.DataFrame(
-            [
-                {"capture": capture.name, **{key: getattr(q, key) for key in keys}}
-                for capture in self.captures
-                for q in capture.quantities
-            ]
-        )
-
-    def tables(self) -> list[Table]:
-        """Make the printed tables: whole, order, sync, prediction, modes, races, critical paths, controls."""
-        return [table for capture in self.captures for table in capture_tables(capture)]
-
-    def _verdict(self) -> str:
-        checked = sum(q.ok is not None for capture in self.captures for q in capture.quantities)
-        missed = [f"{c.name}: {q.name}" for c in self.captures for q in c.quantities if q.ok is False]
-        verdict = f"{checked - len(missed)} of {checked} limits kept"
-        untimed = [f"{c.name} ({c.untimed})" for c in self.captures if c.untimed]
-        if missed:
-            verdict += f"; missed: {'; '.join(missed)}"
-        if untimed:
-            verdict += f"; no times judged: {', '.join(untimed)}"
-        return verdict if missed or untimed else f"{verdict}: all fine"
-
-    def __repr__(self) -> str:
-        names = [capture.name for capture in self.captures]
-        return f"ValidateReport(captures={names}, all_ok={self.all_ok})"
+    def _capture_tables(self, capture: CaptureResult) -> list[Table]:
+        return capture_tables(capture)
 
 
 def _mode_data(mode: Mode) -> dict[str, Any]:

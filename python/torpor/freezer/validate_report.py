@@ -4,13 +4,11 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
-
-import pandas as pd
+from typing import Literal
 
 from torpor.freezer._capture_scenario import SplitCosts
 from torpor.freezer.capture_fit import FourCpuCosts, OneCpuCosts
-from torpor.report import JudgedReport
+from torpor.report import CaptureReport
 from torpor.tables import Column, Table, Value
 
 __all__ = ["CaptureResult", "Quantity", "ValidateReport"]
@@ -157,9 +155,11 @@ class CaptureResult:
         raise LookupError(f"{self.name}: no quantity '{what}' of '{series}'")
 
 
-@dataclass(frozen=True)
-class ValidateReport(JudgedReport):
+@dataclass(frozen=True, repr=False)
+class ValidateReport(CaptureReport[CaptureResult, Quantity]):
     """The freezer model against captures of real kernels.
+
+    A limit is in percent, or for context switches a number of them (`limit`).
 
     Parameters
     ----------
@@ -173,86 +173,22 @@ class ValidateReport(JudgedReport):
     False
     """
 
-    captures: tuple[CaptureResult, ...]
+    _FAMILY = "freezer"
+    _FRAME_KEYS = (
+        *("series", "what", "basis", "unit", "recorded", "predicted", "error_pct", "limit_pct"),
+        *("limit", "must_miss", "ok"),
+    )
 
-    @property
-    def all_ok(self) -> bool:
-        """Whether no limit is missed."""
-        return all(capture.ok for capture in self.captures)
-
-    @property
-    def ok(self) -> bool:
-        """The same as `all_ok`."""
-        return self.all_ok
-
-    @property
-    def missed(self) -> tuple[Quantity, ...]:
-        """Quantities whose limit is missed, of all captures."""
-        return tuple(q for capture in self.captures for q in capture.quantities if q.ok is False)
-
-    def to_json(self) -> dict[str, Any]:
-        """Family, captures and their quantities; null where there is no prediction, limit or verdict.
-
-        A limit is in percent, or for context switches a number of them (`limit`). Of each capture `untimed`
-        says why no time of it is judged; empty where one is.
-        """
-        keys = ("name", "unit", "recorded", "predicted", "error_pct", "limit_pct", "limit", "ok")
-        return {
-            "family": "freezer",
-            "captures": [
-                {
-                    "name": capture.name,
-                    "untimed": capture.untimed,
-                    "quantities": [{key: getattr(q, key) for key in keys} for q in capture.quantities],
-                }
-                for capture in self.captures
-            ],
-        }
-
-    def to_frame(self) -> pd.DataFrame:
-        """One row per quantity."""
-        keys = [
-            *("series", "what", "basis", "unit", "recorded", "predicted", "error_pct", "limit_pct"),
-            *("limit", "must_miss", "ok"),
+    def _capture_tables(self, capture: CaptureResult) -> list[Table]:
+        made = [
+            _counts(capture),
+            _whole(capture),
+            _sleeps(capture),
+            _switches(capture),
+            _times(capture),
+            _controls(capture),
         ]
-        return pd.DataFrame(
-            [
-                {"capture": capture.name, **{key: getattr(q, key) for key in keys}}
-                for capture in self.captures
-                for q in capture.quantities
-            ]
-        )
-
-    def tables(self) -> list[Table]:
-        """Make the printed tables: whole, counts, sleeps, switches, times, negative controls, costs."""
-        return [table for capture in self.captures for table in _capture_tables(capture)]
-
-    def _verdict(self) -> str:
-        checked = sum(q.ok is not None for capture in self.captures for q in capture.quantities)
-        missed = [f"{c.name}: {q.name}" for c in self.captures for q in c.quantities if q.ok is False]
-        verdict = f"{checked - len(missed)} of {checked} limits kept"
-        untimed = [f"{c.name} ({c.untimed})" for c in self.captures if c.untimed]
-        if missed:
-            verdict += f"; missed: {'; '.join(missed)}"
-        if untimed:
-            verdict += f"; no times judged: {', '.join(untimed)}"
-        return verdict if missed or untimed else f"{verdict}: all fine"
-
-    def __repr__(self) -> str:
-        names = [capture.name for capture in self.captures]
-        return f"ValidateReport(captures={names}, all_ok={self.all_ok})"
-
-
-def _capture_tables(capture: CaptureResult) -> list[Table]:
-    made = [
-        _counts(capture),
-        _whole(capture),
-        _sleeps(capture),
-        _switches(capture),
-        _times(capture),
-        _controls(capture),
-    ]
-    return [table for table in (*made, _costs(capture)) if table.rows or table is made[0]]
+        return [table for table in (*made, _costs(capture)) if table.rows or table is made[0]]
 
 
 def _of(capture: CaptureResult, section: str) -> list[Quantity]:

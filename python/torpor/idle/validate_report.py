@@ -5,12 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import pandas as pd
 
 from torpor.idle.trace import START_NOTE
-from torpor.report import JudgedReport
+from torpor.report import CaptureReport
 from torpor.tables import Column, Table, Value
 
 __all__ = ["CaptureResult", "Prediction", "Quantity", "StateResult", "TraceResult", "ValidateReport"]
@@ -186,9 +185,14 @@ class CaptureResult:
         """Whether no limit is missed."""
         return all(quantity.ok is not False for quantity in self.quantities)
 
+    @property
+    def untimed(self) -> str:
+        """Why no time of it is judged: always empty, for the residencies of every trace are."""
+        return ""
 
-@dataclass(frozen=True)
-class ValidateReport(JudgedReport):
+
+@dataclass(frozen=True, repr=False)
+class ValidateReport(CaptureReport[CaptureResult, Quantity]):
     """The model against captures of real kernels.
 
     Parameters
@@ -202,78 +206,24 @@ class ValidateReport(JudgedReport):
     False
     """
 
-    captures: tuple[CaptureResult, ...]
-
-    @property
-    def all_ok(self) -> bool:
-        """Whether no limit is missed."""
-        return all(capture.ok for capture in self.captures)
-
-    @property
-    def ok(self) -> bool:
-        """The same as `all_ok`."""
-        return self.all_ok
-
-    def to_json(self) -> dict[str, Any]:
-        """Family, captures and their quantities; limit and verdict are null where there is no limit."""
-        return {
-            "family": "idle",
-            "captures": [
-                {
-                    "name": capture.name,
-                    "quantities": [
-                        {
-                            "name": q.name,
-                            "unit": q.unit,
-                            "recorded": q.recorded,
-                            "predicted": q.predicted,
-                            "error_pct": q.error_pct,
-                            "limit_pct": q.limit_pct,
-                            "ok": q.ok,
-                        }
-                        for q in capture.quantities
-                    ],
-                }
-                for capture in self.captures
-            ],
-        }
+    _FAMILY = "idle"
+    _CAPTURE_KEYS = ("name",)
+    _QUANTITY_KEYS = ("name", "unit", "recorded", "predicted", "error_pct", "limit_pct", "ok")
+    _FRAME_KEYS = _QUANTITY_KEYS
 
     def to_frame(self) -> pd.DataFrame:
         """One row per quantity."""
-        return pd.DataFrame(
-            [
-                {
-                    "capture": capture.name,
-                    "quantity": q.name,
-                    "unit": q.unit,
-                    "recorded": q.recorded,
-                    "predicted": q.predicted,
-                    "error_pct": q.error_pct,
-                    "limit_pct": q.limit_pct,
-                    "ok": q.ok,
-                }
-                for capture in self.captures
-                for q in capture.quantities
-            ]
-        )
+        return super().to_frame().rename(columns={"name": "quantity"})
 
-    def tables(self) -> list[Table]:
-        """Make the printed tables: overview with negative controls, limits, every CPU and state."""
-        return [table for capture in self.captures for table in _capture_tables(capture)]
+    def _capture_tables(self, capture: CaptureResult) -> list[Table]:
+        return _tables(capture)
 
     def _verdict(self) -> str:
-        checked = [q for capture in self.captures for q in capture.quantities if q.ok is not None]
-        missed = [q for q in checked if not q.ok]
-        return f"{len(checked) - len(missed)} of {len(checked)} limits kept" + (
-            "" if missed else ": all fine"
-        )
-
-    def __repr__(self) -> str:
-        names = [capture.name for capture in self.captures]
-        return f"ValidateReport(captures={names}, all_ok={self.all_ok})"
+        # What is missed stands in the table of the limits.
+        return self._kept() + ("" if self.missed else ": all fine")
 
 
-def _capture_tables(capture: CaptureResult) -> list[Table]:
+def _tables(capture: CaptureResult) -> list[Table]:
     overview: list[list[Value]] = [
         [
             trace.name,
