@@ -7,13 +7,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import torpor
-from torpor import cli
+from command_line import Run, check_one_line
 
 TOY = torpor.Board.load("toy")
 
@@ -21,31 +20,6 @@ ROW = "          <idle>-0       [{cpu:03d}] d....    {time:.6f}: cpu_idle: state
 GOOD_TRACE = "# tracer: nop\n" + "".join(
     ROW.format(cpu=0, time=1.0 + 0.004 * i, state=1 if i % 2 == 0 else 4294967295) for i in range(40)
 )
-
-Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    def call(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["torpor", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        code = ended.value.code
-        out, err = capsys.readouterr()
-        return (0 if code is None else int(code)), out, err
-
-    return call
-
-
-def check_one_line(result: tuple[int, str, str]) -> str:
-    code, out, err = result
-    assert code == 2, (code, out, err)
-    assert out == ""
-    assert err.startswith("torpor: ")
-    assert err.count("\n") == 1
-    return err
-
 
 RUN_TOY = ("run", "idle", "--board", "toy", "--duration-s", "0.05", "--runs", "2")
 LOAD = ("--workload", "periodic_timer(period_us=5000)")

@@ -4,42 +4,16 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
 import pytest
 
-from torpor import ConfigError, cli
+from command_line import Run, check_one_line
+from torpor import ConfigError
 from torpor import dpm as family
 from torpor.board import Board
 from torpor.dpm import Generator, Scenario, run_policies, summarise
-
-Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    def call(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["torpor", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        code = ended.value.code
-        out, err = capsys.readouterr()
-        return (0 if code is None else int(code)), out, err
-
-    return call
-
-
-def one_line(result: tuple[int, str, str], expected: int = 2) -> str:
-    code, out, err = result
-    assert code == expected, (code, out, err)
-    assert out == ""
-    assert err.startswith("torpor: ")
-    assert err.count("\n") == 1
-    return err
-
 
 TOY = ("run", "dpm", "--board", "toy", "--runs", "2", "--cycles", "2")
 PHONE = ("run", "dpm", "--board", "pixel-6", "--runs", "2", "--cycles", "2", "--generate", "devices=30")
@@ -92,7 +66,7 @@ def test_every_condition_is_an_option(run: Run, monkeypatch: pytest.MonkeyPatch)
         raise ConfigError(f"asked for {conditions['runs']} runs, {conditions['threads']} thread")
 
     monkeypatch.setattr(family, "run_policies", ask)
-    assert "asked for 2 runs, 1 thread" in one_line(run(*TOY, "-p", "old", *options))
+    assert "asked for 2 runs, 1 thread" in check_one_line(run(*TOY, "-p", "old", *options))
     assert asked[0] == Scenario(
         Board.load("toy", tick_hz=100),
         cpus=1,
@@ -220,14 +194,14 @@ def test_the_figures_are_drawn(run: Run, tmp_path: Path) -> None:
     ],
 )
 def test_bad_input_is_one_line_that_names_it(run: Run, arguments: tuple[str, ...], found: str) -> None:
-    assert found in one_line(run("run", "dpm", *arguments))
+    assert found in check_one_line(run("run", "dpm", *arguments))
 
 
 def test_an_output_never_replaces_the_board_that_is_read(run: Run, tmp_path: Path) -> None:
     board = tmp_path / "board.toml"
     board.write_text(Board.load("toy").to_toml())
     text = board.read_text()
-    assert "would overwrite" in one_line(run("run", "dpm", "-b", board, "-p", "old", "-o", board))
+    assert "would overwrite" in check_one_line(run("run", "dpm", "-b", board, "-p", "old", "-o", board))
     assert board.read_text() == text
 
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 import gzip
 import json
 import re
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -157,47 +156,42 @@ def test_a_graph_that_breaks_its_own_rules_names_the_board(tmp_path: Path) -> No
 # Captures
 
 
-@pytest.fixture
-def copy(tmp_path: Path) -> Path:
-    return Path(shutil.copytree(ONE, tmp_path / "copy"))
-
-
-def test_a_trace_whose_time_stands_still_is_refused(copy: Path) -> None:
-    path = copy / "dev_50_async1.trace.gz"
+def test_a_trace_whose_time_stands_still_is_refused(device_copy: Path) -> None:
+    path = device_copy / "dev_50_async1.trace.gz"
     trace = gzip.decompress(path.read_bytes())
     path.write_bytes(gzip.compress(re.sub(rb" \d+\.\d+:", b" 5.000000:", trace)))
-    text = refused(lambda: validate_captures(copy, runs=1))
+    text = refused(lambda: validate_captures(device_copy, runs=1))
     assert re.fullmatch(r".*dev_50_async1\.trace\.gz:\d+: suspend ends when it begins", text)
 
 
-def test_a_trace_that_is_a_dangling_link_is_not_missing(copy: Path) -> None:
-    path = copy / "dev_50_async1.trace.gz"
+def test_a_trace_that_is_a_dangling_link_is_not_missing(device_copy: Path) -> None:
+    path = device_copy / "dev_50_async1.trace.gz"
     path.unlink()
     path.symlink_to("nowhere")
-    said = refused(lambda: validate_captures(copy, runs=1))
+    said = refused(lambda: validate_captures(device_copy, runs=1))
     assert said.endswith("dev_50_async1.trace.gz: is no regular file")
 
 
 @pytest.mark.parametrize("cpus", [0, 1001, 10**30])
-def test_truth_has_a_possible_number_of_cpus(copy: Path, cpus: int) -> None:
-    path = copy / "truth.json"
+def test_truth_has_a_possible_number_of_cpus(device_copy: Path, cpus: int) -> None:
+    path = device_copy / "truth.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"cpus": cpus}))
-    said = refused(lambda: validate_captures(copy, runs=1))
+    said = refused(lambda: validate_captures(device_copy, runs=1))
     assert said.endswith(f"truth.json: cpus={cpus}: expected 1..1000")
 
 
-def test_a_figure_of_truth_that_no_float_holds_only_differs(copy: Path) -> None:
-    path = copy / "truth.json"
+def test_a_figure_of_truth_that_no_float_holds_only_differs(device_copy: Path) -> None:
+    path = device_copy / "truth.json"
     told = json.loads(path.read_text())
     told["traces"]["dev_50_async1.trace"][0]["phases"]["dpm_resume"]["ms"] = 10**400
     path.write_text(json.dumps(told))
-    differing = DeviceCapture.load(copy, "dev_50").disagreements
+    differing = DeviceCapture.load(device_copy, "dev_50").disagreements
     assert len(differing) == 1
     assert "truth.json says 1000" in differing[0]
     assert len(differing[0]) < 150
 
 
-def test_errors_cut_what_they_show_short(copy: Path) -> None:
-    path = copy / "truth.json"
+def test_errors_cut_what_they_show_short(device_copy: Path) -> None:
+    path = device_copy / "truth.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"kind": "x" * 100_000}))
-    assert len(refused(lambda: validate_captures(copy, runs=1))) < 500
+    assert len(refused(lambda: validate_captures(device_copy, runs=1))) < 500

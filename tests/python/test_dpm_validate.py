@@ -1,25 +1,19 @@
 # SPDX-License-Identifier: MIT
 """The dpm model against recorded suspends: limits hold, doctored captures and wrong rules are found out."""
 
-import gzip
 import json
 import re
 import shutil
-import sys
-from pathlib import Path
 
 import pytest
 
+from dpm_captures import ASYNC, DATA, ONE, SYNC, edit_text, text_of, write_text
 from refusals import refused
-from torpor import cli
 from torpor.dpm import _capture_graph, validate
 from torpor.dpm._capture_records import MIDDLE_PHASES
 from torpor.dpm.validate import validate_captures
 from torpor.dpm.validate_report import CaptureResult, Quantity, ValidateReport
 
-DATA = Path(__file__).parents[1] / "data" / "dpm"
-ONE, FOUR = DATA / "arm64-1cpu", DATA / "arm64-4cpu"
-SYNC, ASYNC = "dev_50_async0.trace.gz", "dev_50_async1.trace.gz"
 RUNS = 24
 TRUTH_DIFFERS = "figures that differ from truth.json"
 AS_RECORDED = "callbacks as recorded"
@@ -37,27 +31,16 @@ def result(request, report):
     return report.captures[request.param]
 
 
-@pytest.fixture
-def copy(tmp_path):
-    return Path(shutil.copytree(ONE, tmp_path / "copy"))
-
-
-def _edit(path, old, new, count=-1):
-    text = gzip.decompress(path.read_bytes()).decode()
-    assert old in text
-    path.write_bytes(gzip.compress(text.replace(old, new, count).encode()))
-
-
 def _later(path, event, seconds):
     """Everything from the line of an event on happens later."""
-    lines = gzip.decompress(path.read_bytes()).decode().splitlines(keepends=True)
+    lines = text_of(path).splitlines(keepends=True)
     start = next(i for i, line in enumerate(lines) if event in line)
 
     def move(match):
         return f" {float(match[1]) + seconds:.6f}: "
 
     lines[start:] = [re.sub(r" (\d+\.\d{6}): ", move, line, count=1) for line in lines[start:]]
-    path.write_bytes(gzip.compress("".join(lines).encode()))
+    write_text(path, "".join(lines))
 
 
 def _edit_truth(folder, change):
@@ -118,9 +101,9 @@ def test_a_median_is_judged_where_enough_cycles_were_recorded(monkeypatch):
     assert {quantity.name for quantity in report.missed} == {"suspend_late, median"}
 
 
-def test_the_prediction_is_not_told_what_it_predicts(copy, report):
-    _later(copy / ASYNC, "dpm_resume[16] end", 0.5)
-    other, mine = validate_captures(copy, runs=RUNS).captures[0], report.captures[0]
+def test_the_prediction_is_not_told_what_it_predicts(device_copy, report):
+    _later(device_copy / ASYNC, "dpm_resume[16] end", 0.5)
+    other, mine = validate_captures(device_copy, runs=RUNS).captures[0], report.captures[0]
     assert other.find("resume, mean").recorded == pytest.approx(mine.find("resume, mean").recorded + 500)
     assert other.find("resume, mean").predicted == mine.find("resume, mean").predicted
 
@@ -176,9 +159,9 @@ def test_without_direct_complete_the_noirq_resume_is_too_long(result):
     assert control.predicted > 1.07 * model.predicted
 
 
-def test_a_longer_resume_is_a_miss(copy):
-    _later(copy / ASYNC, "dpm_resume[16] end", 0.3)
-    assert _missed(copy) == {
+def test_a_longer_resume_is_a_miss(device_copy):
+    _later(device_copy / ASYNC, "dpm_resume[16] end", 0.3)
+    assert _missed(device_copy) == {
         TRUTH_DIFFERS,
         f"resume, {AS_RECORDED}",
         f"all resume phases, {AS_RECORDED}",
@@ -187,16 +170,18 @@ def test_a_longer_resume_is_a_miss(copy):
     }
 
 
-def test_a_device_that_a_worker_handled_but_should_not_is_a_miss(copy):
+def test_a_device_that_a_worker_handled_but_should_not_is_a_miss(device_copy):
     path = "/platform/4010000000.pcie/pci0000:00/0000:00:05.0/usb1/1-1/1-1.2"
     head = f"dev\t{path}\t{path.rpartition('/')[0]}\tusb\tusb\t"
-    _edit(copy / "devices.tsv.gz", f"{head}enabled", f"{head}disabled")
-    assert {"suspend, callbacks by workers", "resume, callbacks by workers", TRUTH_DIFFERS} <= _missed(copy)
+    edit_text(device_copy / "devices.tsv.gz", f"{head}enabled", f"{head}disabled")
+    assert {"suspend, callbacks by workers", "resume, callbacks by workers", TRUTH_DIFFERS} <= _missed(
+        device_copy
+    )
 
 
-def test_too_many_names_without_a_device_are_a_miss(copy):
-    _edit(copy / "devices.tsv.gz", "/1-1.2.1/ep_00\t", "/1-1.2.1/ep_77\t", 1)
-    assert any(name.startswith("names without a device") for name in _missed(copy, runs=2))
+def test_too_many_names_without_a_device_are_a_miss(device_copy):
+    edit_text(device_copy / "devices.tsv.gz", "/1-1.2.1/ep_00\t", "/1-1.2.1/ep_77\t", 1)
+    assert any(name.startswith("names without a device") for name in _missed(device_copy, runs=2))
 
 
 def test_the_order_of_another_kernel_is_a_miss(monkeypatch):
@@ -213,19 +198,19 @@ def test_without_the_rule_of_the_usb_lock_no_mode_is_right(monkeypatch):
     assert {q.name for q in result.quantities if q.ok is False} == {"resume, mean", MODE}
 
 
-def test_a_clock_that_does_not_repeat_is_not_judged(copy):
-    _edit_truth(copy, lambda data: data.update(clock="host time on a busy 2-core host"))
-    _later(copy / ASYNC, "dpm_resume[16] end", 0.5)
-    report = validate_captures(copy, runs=2)
+def test_a_clock_that_does_not_repeat_is_not_judged(device_copy):
+    _edit_truth(device_copy, lambda data: data.update(clock="host time on a busy 2-core host"))
+    _later(device_copy / ASYNC, "dpm_resume[16] end", 0.5)
+    report = validate_captures(device_copy, runs=2)
     judged = {q.section for q in report.captures[0].quantities if q.ok is not None}
     assert judged == {"capture"}
     assert report.captures[0].find("resume, mean").ok is None
     assert "no times judged: copy dev_50 (its clock does not repeat)" in report.to_text()
 
 
-def test_without_cycles_with_workers_the_replay_and_the_modes_are_left(copy):
-    (copy / ASYNC).unlink()
-    result = validate_captures(copy, runs=8).captures[0]
+def test_without_cycles_with_workers_the_replay_and_the_modes_are_left(device_copy):
+    (device_copy / ASYNC).unlink()
+    result = validate_captures(device_copy, runs=8).captures[0]
     assert {q.section for q in result.quantities} == {"capture", "sync"}
     assert result.untimed == "no cycle with workers was recorded"
     assert len(result.modes) == 2
@@ -249,18 +234,18 @@ def test_progress_counts_up_to_the_last_phase():
     assert seen == [(i, 14) for i in range(1, 15)]
 
 
-def test_labels_of_one_folder_are_captures_of_their_own(copy):
+def test_labels_of_one_folder_are_captures_of_their_own(device_copy):
     for name in (SYNC, ASYNC):
-        shutil.copy(copy / name, copy / name.replace("dev_50", "again"))
-    report = validate_captures(copy, runs=1)
+        shutil.copy(device_copy / name, device_copy / name.replace("dev_50", "again"))
+    report = validate_captures(device_copy, runs=1)
     assert [capture.name for capture in report.captures] == ["copy again", "copy dev_50"]
 
 
-def test_bad_input_is_refused(tmp_path, copy):
+def test_bad_input_is_refused(tmp_path, device_copy):
     assert refused(lambda: validate_captures([])) == "captures: none given"
     assert "no such folder" in refused(lambda: validate_captures(tmp_path / "none"))
     assert "no device capture" in refused(lambda: validate_captures([tmp_path / "copy" / ".." / ".."]))
-    assert "given twice" in refused(lambda: validate_captures([copy, tmp_path / "." / "copy"]))
+    assert "given twice" in refused(lambda: validate_captures([device_copy, tmp_path / "." / "copy"]))
     assert refused(lambda: validate_captures(ONE, runs=0)).startswith("runs=0 is outside 1..")
     assert refused(lambda: validate_captures(ONE, seed=-1)).startswith("seed=-1 is outside 0..")
     assert "progress" in refused(lambda: validate_captures(ONE, progress=3))
@@ -311,27 +296,20 @@ def test_a_limit_in_the_unit_of_a_quantity_is_judged():
         result.find("x")
 
 
-def _main(monkeypatch, capsys, *args):
-    monkeypatch.setattr(sys, "argv", ["torpor", *map(str, args)])
-    with pytest.raises(SystemExit) as ended:
-        cli.main()
-    return ended.value.code, capsys.readouterr()
+def test_the_command_ends_with_0_when_every_limit_is_kept(run):
+    code, out, err = run("validate", "dpm", ONE, "--json", "--runs", RUNS)
+    assert (code, err) == (0, "")
+    assert json.loads(out)["family"] == "dpm"
 
 
-def test_the_command_ends_with_0_when_every_limit_is_kept(monkeypatch, capsys):
-    code, printed = _main(monkeypatch, capsys, "validate", "dpm", ONE, "--json", "--runs", RUNS)
-    assert (code, printed.err) == (0, "")
-    assert json.loads(printed.out)["family"] == "dpm"
-
-
-def test_the_command_ends_with_1_when_a_limit_is_missed(monkeypatch, capsys, copy):
-    _later(copy / ASYNC, "dpm_resume[16] end", 0.5)
-    code, printed = _main(monkeypatch, capsys, "validate", "dpm", copy, "-n", 2)
+def test_the_command_ends_with_1_when_a_limit_is_missed(run, device_copy):
+    _later(device_copy / ASYNC, "dpm_resume[16] end", 0.5)
+    code, out, _ = run("validate", "dpm", device_copy, "-n", 2)
     assert code == 1
-    assert "missed: copy dev_50: figures that differ from truth.json" in printed.out
+    assert "missed: copy dev_50: figures that differ from truth.json" in out
 
 
-def test_the_command_ends_with_2_for_bad_input(monkeypatch, capsys, tmp_path):
-    code, printed = _main(monkeypatch, capsys, "validate", "dpm", tmp_path / "none")
-    assert (code, printed.out) == (2, "")
-    assert "no such folder" in printed.err
+def test_the_command_ends_with_2_for_bad_input(run, tmp_path):
+    code, out, err = run("validate", "dpm", tmp_path / "none")
+    assert (code, out) == (2, "")
+    assert "no such folder" in err

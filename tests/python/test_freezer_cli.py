@@ -4,41 +4,15 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 
 import pytest
 
-from torpor import Board, ConfigError, cli
+from command_line import Run, check_one_line
+from torpor import Board, ConfigError
 from torpor.cli import freezer
 from torpor.freezer import Scenario
-
-Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    def call(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["torpor", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        code = ended.value.code
-        out, err = capsys.readouterr()
-        return (0 if code is None else int(code)), out, err
-
-    return call
-
-
-def check_one_line(result: tuple[int, str, str]) -> str:
-    code, out, err = result
-    assert code == 2, (code, out, err)
-    assert out == ""
-    assert err.startswith("torpor: ")
-    assert err.count("\n") == 1
-    return err
-
 
 TABLET = ("run", "freezer", "--board", "nexus-10", "--opp-khz", "200000", "--runs", "2")
 TOY = ("run", "freezer", "--board", "toy", "--runs", "2")

@@ -98,6 +98,8 @@ PYTHON_FORBIDDEN = {
     "files.py": (*UPPER, "torpor.board"),
     "report.py": (*UPPER, "torpor.board"),
     "_checks.py": (*UPPER, "torpor.board"),
+    "_replicates.py": (*UPPER, "torpor.board"),
+    "_truth_file.py": (*UPPER, "torpor.board"),
     "distributions.py": (*UPPER, "torpor.board"),
     "policy_table.py": (*UPPER, "torpor.board"),
     "summary.py": (*UPPER, "torpor.board"),

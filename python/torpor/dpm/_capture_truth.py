@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 
 from torpor._checks import shown
 from torpor._core import ConfigError
+from torpor._truth_file import TruthFile
 from torpor.dpm._capture_records import Cycle, PhaseRecord
 from torpor.dpm._capture_snapshot import Snapshot
 
@@ -23,32 +23,17 @@ MAX_CPUS = 1000
 _MOST = 1e300
 
 
-class Truth:
+class Truth(TruthFile):
     """Parsed truth.json of a device capture."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
-        try:
-            data = json.loads(path.read_bytes())
-        except OSError as error:
-            raise ConfigError(f"{path}: cannot be read ({error.strerror})") from None
-        except (ValueError, RecursionError) as error:
-            raise ConfigError(f"{path}: not JSON ({error})") from None
-        self._data: dict[str, Any] = data if isinstance(data, dict) else {}
-        if self._get("kind", str) != "devices":
-            raise ConfigError(f"{path}: kind is {shown(self._data['kind'])}, expected 'devices'")
-        self.capture: str = self._get("capture", str)
-        self.clock: str = self._get("clock", str)
-        self.cpus: int = self._get("cpus", int)
+        super().__init__(path, "devices")
+        self.capture: str = self.get("capture", str)
+        self.clock: str = self.get("clock", str)
+        self.cpus: int = self.get("cpus", int)
         if not 1 <= self.cpus <= MAX_CPUS:
             raise ConfigError(f"{path}: cpus={shown(self.cpus)}: expected 1..{MAX_CPUS}")
-        self._traces: dict[str, Any] = self._get("traces", dict)
-
-    def _get(self, key: str, kind: type) -> Any:
-        value = self._data.get(key)
-        if not isinstance(value, kind) or isinstance(value, bool):
-            raise ConfigError(f"{self.path}: {key}: {shown(value)} is no {kind.__name__}")
-        return value
+        self._traces: dict[str, Any] = self.get("traces", dict)
 
     def compare_snapshot(self, snapshot: Snapshot) -> Iterator[str]:
         """Differences between the snapshot and its counts."""
@@ -58,8 +43,8 @@ class Truth:
             "devices_async_enabled": sum(device.async_suspend for device in snapshot.devices),
         }
         for key, value in mine.items():
-            if self._data.get(key, value) != value:
-                yield f"{snapshot.source}: {key} {value}, truth.json says {_short(self._data[key])}"
+            if self.data.get(key, value) != value:
+                yield f"{snapshot.source}: {key} {value}, truth.json says {_short(self.data[key])}"
 
     def compare(self, name: str, cycles: Sequence[Cycle]) -> Iterator[str]:
         """Differences between the cycles of a trace and their records.
@@ -69,9 +54,7 @@ class Truth:
         ConfigError
             When the records are not a list of records with a record for each phase.
         """
-        records = self._traces.get(name, [])
-        if not isinstance(records, list) or not all(isinstance(one, dict) for one in records):
-            raise ConfigError(f"{self.path}: traces.{name}: expected a list of records")
+        records = self.records(f"traces.{name}", self._traces.get(name, []))
         if len(records) != len(cycles):
             yield f"{name}: {len(cycles)} cycles, truth.json has {len(records)}"
         for index, (cycle, record) in enumerate(zip(cycles, records, strict=False)):

@@ -4,53 +4,36 @@
 from __future__ import annotations
 
 import gzip
-import json
 import math
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from torpor._checks import shown
 from torpor._core import ConfigError
+from torpor._truth_file import TruthFile, check_regular
 from torpor.freezer._capture_log import UntracedCycle
 from torpor.freezer._trace_cycles import TracedCycle
 
-__all__ = ["CYCLE_FIELDS", "TRACE_FIELDS", "Truth", "check_regular", "compare", "compare_totals", "read_text"]
+__all__ = ["CYCLE_FIELDS", "TRACE_FIELDS", "Truth", "compare", "compare_totals", "read_text"]
 
 
-class Truth:
+class Truth(TruthFile):
     """Parsed truth.json of a freezer capture."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
-        check_regular(path)
-        try:
-            data = json.loads(path.read_bytes())
-        except OSError as error:
-            raise ConfigError(f"{path}: cannot be read ({error.strerror})") from None
-        except (ValueError, RecursionError) as error:
-            raise ConfigError(f"{path}: not JSON ({error})") from None
-        self.data: dict[str, Any] = data if isinstance(data, dict) else {}
-        if self.get("kind", str) != "freezer":
-            raise ConfigError(f"{path}: kind is '{self.data['kind']}', expected 'freezer'")
+        super().__init__(path, "freezer")
 
-    def get(self, key: str, kind: type) -> Any:
-        """Value of a key, of a type."""
-        value = self.data.get(key)
-        if not isinstance(value, kind) or isinstance(value, bool):
-            raise ConfigError(f"{self.path}: {key}: {value!r} is no {kind.__name__}")
-        return value
-
-    def records(self, key: str, where: Any, fields: Mapping[str, str]) -> list[dict[str, Any]]:
-        """Check a list of records, each with these fields."""
-        if not isinstance(where, list) or not all(isinstance(one, dict) for one in where):
-            raise ConfigError(f"{self.path}: {key}: expected a list of records")
-        for index, one in enumerate(where):
+    def cycles(self, key: str, value: Any, fields: Mapping[str, str]) -> list[dict[str, Any]]:
+        """List of the records of cycles that stands at a key, each with these fields."""
+        records = self.records(key, value)
+        for index, one in enumerate(records):
             for field, kind in fields.items():
-                value = one.get(field)
-                if not _IS[kind](value):
-                    raise ConfigError(f"{self.path}: {key}[{index}].{field}: {value!r} is no {kind}")
-        return where
+                found = one.get(field)
+                if not _IS[kind](found):
+                    raise ConfigError(f"{self.path}: {key}[{index}].{field}: {shown(found)} is no {kind}")
+        return records
 
 
 def _is_whole(value: Any) -> bool:
@@ -102,12 +85,6 @@ TRACE_FIELDS = {
     "switches_thaw": "whole number",
 }
 """What a cycle's record has, and of what kind; all of it is compared with log and trace."""
-
-
-def check_regular(path: Path) -> None:
-    """Refuse a pipe or a device: reading it may never end. What is missing is told by its reader."""
-    if path.exists() and not path.is_file():
-        raise ConfigError(f"{path}: is no regular file")
 
 
 def read_text(path: Path) -> str:

@@ -10,13 +10,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from torpor._checks import shown
 from torpor._core import ConfigError
+from torpor._truth_file import check_regular
 from torpor.freezer._capture_log import UntracedCycle, boot_tick_hz, untraced_cycles
 from torpor.freezer._capture_truth import (
     CYCLE_FIELDS,
     TRACE_FIELDS,
     Truth,
-    check_regular,
     compare,
     compare_totals,
     read_text,
@@ -361,7 +362,7 @@ def _load(folder: Path) -> Capture:
     truth = Truth(folder / "truth.json")
     cpus = truth.get("cpus", int)
     if cpus < 1:
-        raise ConfigError(f"{truth.path}: cpus={cpus}: expected 1 or more")
+        raise ConfigError(f"{truth.path}: cpus={shown(cpus)}: expected 1 or more")
     clock, uname = truth.get("clock", str), truth.get("uname", str)
     release = _RELEASE.match(uname)
     if release is None:
@@ -399,11 +400,11 @@ def _load(folder: Path) -> Capture:
             raise ConfigError(f"{path}: label '{counted[0].label}' in a second file")
         setting.traced = tuple(counted)
         labels |= {(cycle.label, cycle.cycle): cycle for cycle in counted}
-        records = truth.records(f"traces.{name}", traces.get(name, []), TRACE_FIELDS)
+        records = truth.cycles(f"traces.{name}", traces.get(name, []), TRACE_FIELDS)
         said += compare(name, counted, records)
 
     key = "untraced_and_traced_cycles"
-    records = truth.records(key, truth.data.get(key), CYCLE_FIELDS)
+    records = truth.cycles(key, truth.data.get(key), CYCLE_FIELDS)
     known = {label for label, _ in labels}
     without_files = sorted({one["label"] for one in records} - known)
     said += compare_totals(labels, [one for one in records if one["label"] in known])
